@@ -1,0 +1,51 @@
+"""The command `airmirror`: finds the command's module, runs it, and turns errors into words and exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+from mirror.errors import ConfigurationRefused, MirrorError, UnknownFlow, UsageRefused
+
+# One module of mirror.cli each, in the order in which a newcomer needs them.
+COMMANDS = ("flows", "config", "topics", "copy", "lag", "resume")
+
+EXIT_DONE, EXIT_FAILED, EXIT_USAGE = 0, 1, 2
+
+DESCRIPTION = "Kafka replication between clusters: MirrorMaker 2's job, exactly once, on Airflow and Spark."
+EPILOG = """The configuration is an mm2.properties file, as MirrorMaker 2 reads it; options of our own start with `airmirror.`.
+exit codes: 0 done, 1 failed in part or whole, 2 wrong usage or configuration"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="airmirror", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--config", metavar="FILE", help="the mm2.properties to use (default: $AIRMIRROR_CONFIG)")
+    parser.add_argument("-v", "--verbose", action="count", default=0, help="say more: -v each step, -vv each partition")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        importlib.import_module(f"mirror.cli.{name}").add_parser(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    args = build_parser().parse_args(argv)
+    levels = (logging.WARNING, logging.INFO, logging.DEBUG)
+    logging.basicConfig(level=levels[min(args.verbose, 2)], format="%(asctime)s %(levelname)s %(message)s")
+    try:
+        code: int = args.run(args)
+    except (ConfigurationRefused, UnknownFlow, UsageRefused) as error:
+        print(f"airmirror: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except MirrorError as error:
+        print(f"airmirror: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+    return code
