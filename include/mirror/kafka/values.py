@@ -43,7 +43,7 @@ class ConfigEntry:
 
     name: str
     value: str | None
-    source: str  # DYNAMIC_TOPIC_CONFIG, DYNAMIC_BROKER_CONFIG, DYNAMIC_DEFAULT_BROKER_CONFIG, STATIC_BROKER_CONFIG, DEFAULT_CONFIG
+    source: str  # a name of Kafka's ConfigSource, such as DYNAMIC_TOPIC_CONFIG or DEFAULT_CONFIG
     is_read_only: bool
     is_sensitive: bool
 
