@@ -18,6 +18,7 @@
     │   ├── TopicRecreated
     │   ├── LogTruncated
     │   ├── RecordRefused
+    │   ├── StateUnreadable
     │   └── CopyIncomplete
     └── StopNow                    another run owns the flow: this one must write nothing more
         ├── FencedByNewerRun
@@ -136,6 +137,10 @@ class LogTruncated(PersonMustAct):
 
 class RecordRefused(PersonMustAct):
     """The target, or its client, cannot take one record; its partition stops before it."""
+
+
+class StateUnreadable(PersonMustAct):
+    """A record of an internal topic is not in its format, or in one of a newer airmirror."""
 
 
 class CopyIncomplete(PersonMustAct):

@@ -32,6 +32,8 @@ BATCH = 500
 # Seconds to go on asking while a partition has no leader: an election takes a few.
 LEADERLESS_S = 20.0
 
+# librdkafka writes topic ids with + and /, Kafka's own tools and our state with - and _: one id must have one text.
+_KAFKA_ID_LETTERS = str.maketrans("+/", "-_")
 _LEADERLESS = (
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -111,7 +113,7 @@ class Cluster:
                 if not isinstance(described, KafkaError):
                     found[name] = TopicDescription(
                         name=name,
-                        id=str(described.topic_id),
+                        id=str(described.topic_id).translate(_KAFKA_ID_LETTERS),
                         partition_count=len(described.partitions),
                         is_internal=bool(described.is_internal),
                     )
