@@ -1,0 +1,165 @@
+"""A transactional producer whose every failure has one of three meanings: abort, try the call again, or stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from mirror.errors import AttemptsExhausted, ClusterUnreachable, FencedByNewerRun
+from mirror.kafka.errors import DENIED, FENCED, REFUSED, error_of, kafka_error_in
+
+# Bytes of one record that the client lets pass: its maximum. It looks at the uncompressed size, the broker at the
+# compressed one; with a smaller limit a well compressible record that the target would take is refused by the client.
+CLIENT_RECORD_LIMIT_BYTES = 1_000_000_000
+# Bytes of one uncompressed batch, unless a topic's limit is lower: larger ones were not faster.
+BATCH_BYTES = 1_000_000
+# Seconds for the coordinator to load, or to abort what a predecessor left open.
+INIT_TIMEOUT_S = 120.0
+CALL_TIMEOUT_S = 30.0
+
+Delivered = Callable[[KafkaError | None, Message], None]
+
+
+class Abortable(Exception):
+    """The open transaction must be aborted; `is_refusal` when a record in it can never be taken."""
+
+    def __init__(self, error: KafkaError | None, message: str = "") -> None:
+        super().__init__(message or (error.str() if error else ""))
+        self.code = error.name() if error else ""
+        self.is_refusal = error is not None and error.code() in REFUSED
+
+
+class TransactionalWriter:
+    """One transactional id on the target; whoever initialises it later locks this one out."""
+
+    def __init__(
+        self, alias: str, settings: Mapping[str, Any], *, transactional_id: str, timeout_ms: int, batch_bytes: int
+    ) -> None:
+        self.alias = alias
+        self.transactional_id = transactional_id
+        self._timeout_s = timeout_ms / 1000
+        defaults: dict[str, Any] = {
+            "linger.ms": 20,
+            "batch.num.messages": 100_000,
+            "queue.buffering.max.messages": 1_000_000,
+            "queue.buffering.max.kbytes": 128 * 1024,
+            "compression.type": "lz4",
+        }
+        required: dict[str, Any] = {
+            "transactional.id": transactional_id,
+            "transaction.timeout.ms": timeout_ms,
+            "enable.idempotence": True,
+            "acks": "all",
+            "message.max.bytes": CLIENT_RECORD_LIMIT_BYTES,
+            "batch.size": min(batch_bytes, int(settings.get("batch.size", BATCH_BYTES))),
+        }
+        self._producer = Producer({**defaults, **settings, **required})
+        # produce(topic, value, key, partition, callback, on_delivery, timestamp, headers): the bare method, since the
+        # copy loop calls it once per record.
+        self.produce = self._producer.produce
+        self.poll = self._producer.poll
+        self._in_transaction = False
+
+    def close(self) -> None:
+        """Forget what is queued; an open transaction is left to the broker, or to the next owner of the id."""
+        self._producer.purge()
+        self._producer.close()
+
+    def init(self) -> None:
+        """Own the id: abort what a predecessor left open and lock it out."""
+        give_up = time.monotonic() + INIT_TIMEOUT_S
+        with self._named("initialise transactions"):
+            self._producer.list_topics(timeout=CALL_TIMEOUT_S)  # connects at once: init alone waits half a second more
+        while True:
+            try:
+                with self._named("initialise transactions"):
+                    self._producer.init_transactions(CALL_TIMEOUT_S)
+                    return
+            except _Retriable as error:
+                if time.monotonic() > give_up:
+                    raise ClusterUnreachable(
+                        f"{self.transactional_id} could not be initialised on {self.alias}: {error}", cluster=self.alias
+                    ) from error
+
+    def begin(self) -> None:
+        if not self._in_transaction:
+            with self._named("begin a transaction"):
+                self._producer.begin_transaction()
+            self._in_transaction = True
+
+    def flush(self) -> None:
+        """Wait until every record is acknowledged; one that is not in time makes the transaction abortable."""
+        with self._named("flush"):
+            left = self._producer.flush(self._timeout_s)
+        if left:
+            raise Abortable(None, f"{left} records were not acknowledged within {self._timeout_s:.0f} s")
+
+    def commit(self) -> None:
+        self._until_done("commit a transaction", self._producer.commit_transaction)
+        self._in_transaction = False
+
+    def abort(self, *, sent: bool) -> None:
+        """Give up the open transaction; `sent` says whether any record was handed to the client in it."""
+        if not self._in_transaction:
+            return
+        if not sent:
+            # The broker does not know the transaction yet: its abort would be a fatal error, and there is
+            # nothing that a commit could make visible.
+            self.commit()
+            return
+        try:
+            with self._named("flush before an abort"):
+                self._producer.flush(5.0)
+        except Abortable:
+            pass  # noqa: S110 - that is why it is aborted
+        self._until_done("abort a transaction", self._producer.abort_transaction)
+        self._in_transaction = False
+
+    def _until_done(self, action: str, call: Callable[[float], None]) -> None:
+        give_up = time.monotonic() + max(self._timeout_s, CALL_TIMEOUT_S)
+        while True:
+            try:
+                with self._named(action):
+                    call(CALL_TIMEOUT_S)
+                    return
+            except _Retriable as error:
+                if time.monotonic() > give_up:
+                    raise AttemptsExhausted(
+                        f"could not {action} on {self.alias}: {error}", cluster=self.alias
+                    ) from error
+
+    @contextmanager
+    def _named(self, action: str) -> Iterator[None]:
+        try:
+            yield
+        except (KafkaException, SystemError) as error:
+            inner = kafka_error_in(error)
+            if inner is None:
+                raise
+            raise self.meaning_of(inner, action) from error
+
+    def meaning_of(self, error: KafkaError, action: str) -> Exception:
+        """What an error of the client asks for: a fatal flag alone is not to be relied upon."""
+        if error.code() in DENIED:
+            return error_of(error, action, self.alias) or AttemptsExhausted(error.str())
+        if error.code() in FENCED or error.fatal() or error.code() == KafkaError._FATAL:
+            return FencedByNewerRun(
+                f"could not {action} on {self.alias}: {error.name()}: {error.str()}",
+                cluster=self.alias,
+                transactional_id=self.transactional_id,
+            )
+        if error.txn_requires_abort() or error.code() in REFUSED:
+            return Abortable(error)
+        if error.retriable() or error.code() == KafkaError._TIMED_OUT:
+            return _Retriable(error.str())
+        return error_of(error, action, self.alias) or AttemptsExhausted(
+            f"could not {action} on {self.alias}: {error.name()}: {error.str()}", cluster=self.alias
+        )
+
+
+class _Retriable(Exception):
+    """The same call is to be made again."""
