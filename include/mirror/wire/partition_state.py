@@ -1,0 +1,161 @@
+"""What airmirror remembers of one partition: MM2's offset sync with our extension behind it.
+
+    upstream offset INT64, downstream offset INT64            MM2's sixteen bytes
+    "AM" version INT8 flags INT8                              flags: 1 has a record, 2 has a leader epoch
+    position INT64, leader epoch INT32, source topic id, target topic id
+    run STRING, gaps, history (to the end)
+
+MM2's readers ignore what lies behind their sixteen bytes, and a value without an extension is theirs.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, replace
+
+from mirror.errors import StateUnreadable
+from mirror.wire.gaps import Gap, add_gap, decode_gaps, encode_gaps
+from mirror.wire.history import EMPTY, Early, Exact, History, Translation, Unknown, Upstream
+from mirror.wire.offset_sync import OFFSETS, OffsetSync, decode_key, encode_key
+from mirror.wire.primitives import read_string, unreadable, write_string
+from mirror.wire.topic_ids import decode_topic_id, encode_topic_id
+
+VERSION = 1
+_MAGIC = b"AM"
+_HEAD = struct.Struct(">qq2sBBqi16s16s")
+_HAS_RECORD = 1
+_HAS_EPOCH = 2
+_VERSION_AT = OFFSETS.size + len(_MAGIC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionState:
+    """The authority on one partition, written in the transaction that copies its records.
+
+    The offsets are those of the newest copied record. While there is none (`has_record` is False: only markers and
+    aborted records were passed), they are the position and the target's end.
+    """
+
+    topic: str
+    partition: int
+    upstream_offset: int
+    downstream_offset: int
+    position: int
+    has_record: bool = True
+    source_topic_id: str = ""
+    target_topic_id: str = ""
+    leader_epoch: int | None = None
+    history: History = EMPTY
+    gaps: tuple[Gap, ...] = ()
+    run: str = ""
+
+    @property
+    def downstream_end(self) -> int:
+        """Where the target goes on behind the newest copied record."""
+        return self.downstream_offset + 1 if self.has_record else self.downstream_offset
+
+    @property
+    def is_from_mm2(self) -> bool:
+        """Whether the value had no extension of ours: no run of airmirror wrote it."""
+        return not self.run
+
+    def with_gap(self, gap: Gap) -> PartitionState:
+        return replace(self, gaps=add_gap(self.gaps, gap))
+
+    def translate(self, offset: int) -> Translation:
+        """Where a group at this upstream offset goes on downstream; also while no record was copied yet."""
+        if self.has_record:
+            return self.history.translate(offset, position=self.position)
+        if offset > self.position:
+            return Early(self.downstream_end, offset - self.position)
+        if offset == self.position or self.history.complete_from_start:
+            return Exact(self.downstream_end)
+        return Unknown("the offset lies before what airmirror passed, and nothing was copied yet")
+
+    def translate_back(self, downstream: int) -> Upstream | Unknown:
+        return self.history.translate_back(downstream, position=self.position)
+
+    def offset_sync(self) -> OffsetSync:
+        """The same as MM2 knows it, for its own topic; only of use when there is a record."""
+        return OffsetSync(
+            topic=self.topic,
+            partition=self.partition,
+            upstream_offset=self.upstream_offset,
+            downstream_offset=self.downstream_offset,
+        )
+
+    def encode_key(self) -> bytes:
+        return encode_key(self.topic, self.partition)
+
+    def encode_value(self) -> bytes:
+        if not self.run:
+            raise ValueError(f"the state of {self.topic}-{self.partition} names no run")
+        has_epoch = self.leader_epoch is not None
+        out = bytearray(
+            _HEAD.pack(
+                self.upstream_offset,
+                self.downstream_offset,
+                _MAGIC,
+                VERSION,
+                _HAS_RECORD * self.has_record | _HAS_EPOCH * has_epoch,
+                self.position,
+                self.leader_epoch or 0,
+                encode_topic_id(self.source_topic_id),
+                encode_topic_id(self.target_topic_id),
+            )
+        )
+        out += write_string(self.run)
+        encode_gaps(out, self.gaps)
+        out += self.history.encode()
+        return bytes(out)
+
+    @staticmethod
+    def decode(key: bytes, value: bytes) -> PartitionState:
+        """Read a state; its segments are decoded when first looked at."""
+        topic, partition = decode_key(key)
+        if len(value) == OFFSETS.size:
+            return _from_mm2(OffsetSync.decode(key, value))
+        _check_extension(f"{topic}-{partition}", value)
+        up, down, _, _, flags, position, epoch, source_id, target_id = _HEAD.unpack_from(value)
+        run, at = read_string(value, _HEAD.size)
+        gaps, at = decode_gaps(value, at)
+        return PartitionState(
+            topic=topic,
+            partition=partition,
+            upstream_offset=up,
+            downstream_offset=down,
+            position=position,
+            has_record=bool(flags & _HAS_RECORD),
+            source_topic_id=decode_topic_id(source_id),
+            target_topic_id=decode_topic_id(target_id),
+            leader_epoch=epoch if flags & _HAS_EPOCH else None,
+            history=History.decode(value[at:]),
+            gaps=gaps,
+            run=run,
+        )
+
+
+def _from_mm2(sync: OffsetSync) -> PartitionState:
+    # A sync is written for some records only, so what MM2 copied ends here or later: a caller who takes over
+    # looks into the Connect offsets as well.
+    return PartitionState(
+        topic=sync.topic,
+        partition=sync.partition,
+        upstream_offset=sync.upstream_offset,
+        downstream_offset=sync.downstream_offset,
+        position=sync.upstream_offset + 1,
+    )
+
+
+def _check_extension(partition: str, value: bytes) -> None:
+    # A guessed position would lose or repeat records, so anything unexpected stops here.
+    if value[OFFSETS.size : _VERSION_AT] != _MAGIC or len(value) <= _VERSION_AT:
+        raise unreadable(f"the state of {partition} has {len(value)} bytes and no extension of airmirror's")
+    if value[_VERSION_AT] != VERSION:
+        raise StateUnreadable(
+            f"the state of {partition} has version {value[_VERSION_AT]}; this airmirror knows {VERSION}",
+            next_step="run the airmirror that wrote it, or a newer one: airmirror --version",
+            partition=partition,
+        )
+    if len(value) < _HEAD.size:
+        raise unreadable(f"the state of {partition} ends after {len(value)} bytes")
