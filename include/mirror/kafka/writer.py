@@ -115,7 +115,7 @@ class TransactionalWriter:
             with self._named("flush before an abort"):
                 self._producer.flush(5.0)
         except Abortable:
-            pass  # noqa: S110 - that is why it is aborted
+            pass  # that is why it is aborted
         self._until_done("abort a transaction", self._producer.abort_transaction)
         self._in_transaction = False
 
