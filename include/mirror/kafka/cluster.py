@@ -95,6 +95,19 @@ class Cluster:
     def broker_count(self) -> int:
         return len(self._call("list brokers", lambda: self._client.describe_cluster().result()).nodes)
 
+    def broker_setting(self, name: str) -> tuple[str, ...]:
+        """The value that each broker has for one of its settings."""
+        nodes = self._call("list brokers", lambda: self._client.describe_cluster().result()).nodes
+        values: list[str] = []
+        for node in nodes:
+            # One request each: a broker answers for itself alone.
+            resource = ConfigResource(ResourceType.BROKER, str(node.id))
+            (future,) = self._client.describe_configs([resource], request_timeout=REQUEST_TIMEOUT_S).values()
+            entries = self._wait(f"read {name} of broker {node.id}", future)
+            if not isinstance(entries, KafkaError) and name in entries:
+                values.append(str(entries[name].value))
+        return tuple(values)
+
     def topic_names(self) -> tuple[str, ...]:
         metadata = self._call("list topics", lambda: self._client.list_topics(timeout=REQUEST_TIMEOUT_S))
         return tuple(sorted(metadata.topics))
@@ -161,7 +174,9 @@ class Cluster:
         except MirrorError as error:
             return error
         except KafkaException as error:
-            return MirrorError(f"could not {action} on cluster {self.alias}: {error.args[0].str()}", cluster=self.alias)
+            inner: KafkaError = error.args[0]
+            message = f"could not {action} on cluster {self.alias}: {inner.str()}"
+            return MirrorError(message, cluster=self.alias, code=inner.name())
         return None
 
     def log_starts(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
