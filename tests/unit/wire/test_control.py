@@ -1,0 +1,133 @@
+"""The control topic's records: stable keys, readable values, and nothing damaged taken for true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mirror.errors import StateUnreadable
+from mirror.wire.control import (
+    Claim,
+    FirstPosition,
+    Removed,
+    Resume,
+    RunResult,
+    SourceEnds,
+    Unrecognised,
+    decode,
+    flow_key,
+)
+
+CLAIM = Claim(
+    flow="A->B",
+    run="r1",
+    state="held",
+    renewals=4,
+    slots=2,
+    highest_slot=31,
+    run_number=40,
+    host="hürth",
+    pid=7,
+    holder="copy",
+)
+CASES: list[tuple[Any, str, str]] = [
+    (
+        CLAIM,
+        '{"flow":"A->B","kind":"claim"}',
+        '{"highest_slot":31,"holder":"copy","host":"hürth","pid":7,"renewals":4,"run":"r1","run_number":40,"slots":2,'
+        '"state":"held"}',
+    ),
+    (
+        FirstPosition(
+            flow="A->B",
+            topic="t",
+            partition=1,
+            position=700,
+            source_topic_id="8vpX",
+            chosen_by="latest",
+        ),
+        '{"flow":"A->B","kind":"first-position","partition":1,"topic":"t"}',
+        '{"chosen_by":"latest","position":700,"source_topic_id":"8vpX"}',
+    ),
+    (
+        SourceEnds(flow="A->B", topic="t", at_ms=5, ends={0: 10, 11: 3, 2: 0}, stable={0: 9, 11: 3, 2: 0}),
+        '{"flow":"A->B","kind":"source-ends","topic":"t"}',
+        '{"at_ms":5,"ends":{"0":10,"2":0,"11":3},"stable":{"0":9,"2":0,"11":3}}',
+    ),
+    (
+        RunResult(flow="A->B", run_number=40, run="r1", document={"copied": 5, "slots": [{"slot": 0}]}),
+        '{"flow":"A->B","kind":"run-result","place":8}',
+        '{"document":{"copied":5,"slots":[{"slot":0}]},"run":"r1","run_number":40}',
+    ),
+    (
+        Resume(flow="A->B", topic="t", partition=1, position=9, gap_start=8, at_ms=5, reason="skipped by a person"),
+        '{"flow":"A->B","kind":"resume","partition":1,"topic":"t"}',
+        '{"at_ms":5,"gap_start":8,"position":9,"reason":"skipped by a person"}',
+    ),
+]
+
+
+@pytest.mark.parametrize(("record", "key", "value"), CASES, ids=[type(case[0]).__name__ for case in CASES])
+def test_record_on_the_wire_and_back(record: Any, key: str, value: str) -> None:
+    assert record.encode_key().decode() == key
+    assert record.encode_value().decode() == value
+    assert decode(key.encode(), value.encode()) == record
+    assert decode(key.encode(), None) == Removed(kind=record.KIND, flow="A->B")
+
+
+@pytest.mark.parametrize(("record", "key", "value"), CASES, ids=[type(case[0]).__name__ for case in CASES])
+def test_member_of_a_newer_airmirror_is_passed_over(record: Any, key: str, value: str) -> None:
+    assert decode(key.encode(), value.replace("{", '{"new":[1],', 1).encode()) == record
+
+
+def test_value_cannot_contradict_its_key() -> None:
+    found = decode(CLAIM.encode_key(), CLAIM.encode_value().replace(b"{", b'{"flow":"B->A",', 1))
+    assert found == CLAIM
+
+
+def test_results_share_a_ring_of_keys() -> None:
+    keys = {RunResult(flow="A->B", run_number=n, run="r", document={}).encode_key() for n in range(100)}
+    assert len(keys) == 32
+
+
+def test_deployments_on_the_same_aliases_have_their_own_keys() -> None:
+    assert flow_key("A->B") == "A->B"
+    assert flow_key("A->B", "blue") == "A->B#blue"
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        (b'{"flow":"A->B","kind":"news"}', "news"),
+        (b"{}", ""),
+        (b'{"kind":1}', ""),
+        (b"[]", ""),
+        (b"\xff", ""),
+    ],
+)
+def test_unknown_kind_is_recognised_as_such(key: bytes, kind: str) -> None:
+    assert decode(key, b"whatever") == Unrecognised(kind=kind)
+    assert decode(key, None) == Unrecognised(kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        (b"\xff", "not a JSON object"),
+        (b"[]", "not a JSON object"),
+        (b"{}", "'run' .* text"),
+        (CLAIM.encode_value().replace(b'"pid":7', b'"pid":true'), "'pid' .* whole number"),
+        (CLAIM.encode_value().replace(b'"pid":7', b'"pid":7.5'), "'pid' .* whole number"),
+        (CLAIM.encode_value().replace(b'"held"', b'"lost"'), "'state' .* one of held, released"),
+    ],
+)
+def test_damaged_claim_is_an_error_rather_than_a_guess(value: bytes, names: str) -> None:
+    with pytest.raises(StateUnreadable, match=names):
+        decode(CLAIM.encode_key(), value)
+
+
+@pytest.mark.parametrize("ends", [b'{"a":1}', b'{"0":null}', b'{"0":1.5}', b'{"0":true}', b"[]"])
+def test_damaged_ends_are_an_error(ends: bytes) -> None:
+    with pytest.raises(StateUnreadable, match="'ends'"):
+        decode(b'{"flow":"A->B","kind":"source-ends","topic":"t"}', b'{"at_ms":5,"stable":{},"ends":' + ends + b"}")
