@@ -1,0 +1,156 @@
+"""`airmirror topics FLOW`: which topics are copied and why; creates and grows what is missing on the target."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mirror.config import Flow, load
+from mirror.errors import UsageRefused
+from mirror.kafka.cluster import Cluster
+from mirror.topics import TopicPlan, TopicSummary, apply, discover
+
+# Columns of output that is not a terminal: wide enough that a long name and its reason stay on one line.
+PIPE_WIDTH = 400
+
+
+def add_parser(commands: Any) -> None:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "topics",
+        help="decide which topics are copied, and create and grow them on the target",
+        description="Creates the topics that FLOW copies where they are missing on the target, and grows them.",
+    )
+    parser.add_argument("flow", metavar="FLOW", help='such as "A->B" or A-to-B')
+    parser.add_argument(
+        "--dry-run", action="store_true", help="change nothing; show every source topic with its decision and reason"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    configuration = load(args.config)
+    for warning in configuration.warnings:
+        print(f"airmirror: warning: {warning}", file=sys.stderr)
+    flow = configuration.flow(args.flow)
+    if not flow.enabled and not args.dry_run:
+        raise UsageRefused(
+            f"flow {flow.id} is not enabled, so nothing is copied along it",
+            next_step=f"set {flow.id}.enabled = true, or use --dry-run to see what would be copied",
+            flow=flow.id,
+        )
+    with _clusters(flow) as (source, target):
+        plan = discover(flow, source, target)
+        if args.dry_run:
+            _show_plan(plan, as_json=args.json)
+            return 1 if plan.refused else 0
+        summary = apply(plan, source, target)
+    _show_summary(summary, as_json=args.json)
+    if (failure := summary.failure()) is not None:
+        raise failure
+    return 0
+
+
+@contextmanager
+def _clusters(flow: Flow) -> Iterator[tuple[Cluster, Cluster]]:
+    with (
+        Cluster(flow.source, _settings(flow, "source")) as source,
+        Cluster(flow.target, _settings(flow, "target")) as target,
+    ):
+        yield source, target
+
+
+def _settings(flow: Flow, side: Literal["source", "target"]) -> dict[str, Any]:
+    settings = flow.admin_settings(side)
+    return {**settings, "client.id": f"{settings['client.id']}|topics"}
+
+
+def _show_plan(plan: TopicPlan, *, as_json: bool) -> None:
+    if as_json:
+        document = {**plan.to_json(), "decisions": [asdict(decision) for decision in plan.decisions]}
+        print(json.dumps(document, indent=2))
+        return
+    actions = {c.upstream_topic: f"create, {_partitions(c.topic.partition_count)}" for c in plan.creations}
+    actions |= {g.upstream_topic: f"grow from {g.partition_count_now} to {g.partition_count}" for g in plan.growths}
+    table = _table("source topic", "decision", "remote topic", "would")
+    for decision in plan.decisions:
+        style = "red" if decision.refused else "" if decision.selected else "dim"
+        remote = decision.remote_topic if decision.selected else ""
+        action = actions.get(decision.topic, "nothing: it is there") if decision.selected else ""
+        table.add_row(*map(Text, (decision.topic, decision.reason, remote, action)), style=style)
+    console = _console()
+    console.print(table)
+    _print_internal(console, plan)
+    _print_notices(console, plan.notices)
+    console.print(
+        Text(
+            f"{plan.flow}: {plan.selected_count} of {plan.topic_count} topics selected; would create "
+            f"{len(plan.creations)} and grow {len(plan.growths)}. Nothing was changed."
+        )
+    )
+
+
+def _print_internal(console: Console, plan: TopicPlan) -> None:
+    for creation in plan.creations:
+        if not creation.upstream_topic:
+            console.print(Text(f"would create internal topic {creation.topic.name} on {creation.cluster}"))
+
+
+def _show_summary(summary: TopicSummary, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(summary.to_json(), indent=2))
+        return
+    console = _console()
+    if not summary.changed_nothing or summary.failures:
+        table = _table("cluster", "topic", "done")
+        for creation in summary.created:
+            topic = creation.topic
+            done = f"created, {_partitions(topic.partition_count)}" + _settings_words(topic.configs)
+            table.add_row(*map(Text, (creation.cluster, topic.name, done)))
+        target = summary.flow.partition("->")[2]
+        for growth in summary.grown:
+            done = f"grown from {growth.partition_count_now} to {growth.partition_count} partitions"
+            table.add_row(*map(Text, (target, growth.topic, done)))
+        for failure in summary.failures:
+            table.add_row(*map(Text, (failure.cluster, failure.topic, failure.error.message)), style="red")
+        console.print(table)
+    _print_notices(console, summary.notices)
+    head = f"{summary.flow}: {summary.selected_count} of {summary.topic_count} topics selected; "
+    if summary.changed_nothing and not summary.failures:
+        console.print(Text(head + "all are there, nothing to do."))
+    else:
+        counts = f"created {len(summary.created)}, grew {len(summary.grown)}, failed {len(summary.failures)}."
+        console.print(Text(head + counts))
+
+
+def _partitions(count: int) -> str:
+    return "1 partition" if count == 1 else f"{count} partitions"
+
+
+def _settings_words(settings: Any) -> str:
+    return "".join(f", {name}={value}" for name, value in settings.items())
+
+
+def _print_notices(console: Console, notices: tuple[str, ...]) -> None:
+    for notice in notices:
+        console.print(Text(f"note: {notice}", style="yellow"))
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, soft_wrap=False)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table

@@ -1,0 +1,89 @@
+"""Which settings of a source topic its copy is created with: MM2's rule, and the room that large records need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mirror.config import Flow, java_regex
+from mirror.config import options as opt
+from mirror.kafka.values import ConfigEntry
+
+MAX_MESSAGE_BYTES = "max.message.bytes"
+# What a Kafka broker allows where nobody set anything.
+KAFKA_MAX_MESSAGE_BYTES = 1_048_588
+
+_TIMESTAMP_BOUNDS = ("message.timestamp.before.max.ms", "message.timestamp.after.max.ms")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSettings:
+    """The settings that a new topic gets, and what a person should know about them."""
+
+    settings: Mapping[str, str]
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsRule:
+    """What the file says about settings: names left out, and whose defaults count."""
+
+    excluded: re.Pattern[str]
+    source_defaults: bool
+
+    def is_copied(self, entry: ConfigEntry) -> bool:
+        """Whether MM2 would make the entry an explicit setting of the remote topic."""
+        return (
+            (self.source_defaults or not entry.is_default)
+            and not entry.is_read_only
+            and not entry.is_sensitive
+            # A value from the source's server.properties belongs to that cluster, not to the topic.
+            and entry.source != "STATIC_BROKER_CONFIG"
+            and self.excluded.fullmatch(entry.name) is None
+        )
+
+
+def settings_rule(flow: Flow) -> SettingsRule:
+    """The flow's rule about settings."""
+    excluded = flow[opt.CONFIG_PROPERTIES_EXCLUDE]
+    return SettingsRule(
+        excluded=java_regex.compile_names(excluded),
+        source_defaults=flow[opt.USE_DEFAULTS_FROM] == "source",
+    )
+
+
+def settings_at_creation(
+    upstream: Mapping[str, ConfigEntry], rule: SettingsRule, *, target_max_message_bytes: int
+) -> NewSettings:
+    """The settings of a copy that does not exist yet."""
+    settings = {
+        name: entry.value
+        for name, entry in sorted(upstream.items())
+        if rule.is_copied(entry) and entry.value is not None
+    }
+    notices = [
+        f"{name}={settings[name]} is copied as MM2 does; the target will refuse every record outside that bound, "
+        "and the partition stops there: add it to config.properties.exclude if the source holds such records"
+        for name in _TIMESTAMP_BOUNDS
+        if name in settings and not upstream[name].is_default
+    ]
+    wanted = max_message_bytes(upstream)
+    would_have = int(settings.get(MAX_MESSAGE_BYTES, target_max_message_bytes))
+    if wanted > would_have:
+        why = f"the source takes records up to {wanted} bytes and the target by itself only {would_have}"
+        if rule.excluded.fullmatch(MAX_MESSAGE_BYTES) is None:
+            settings[MAX_MESSAGE_BYTES] = str(wanted)
+            notices.append(f"{MAX_MESSAGE_BYTES}={wanted} is set, because {why}")
+        else:
+            notices.append(
+                f"{why}; larger ones will stop their partition, because config.properties.exclude "
+                f"has {MAX_MESSAGE_BYTES}"
+            )
+    return NewSettings(settings=settings, notices=tuple(notices))
+
+
+def max_message_bytes(effective: Mapping[str, ConfigEntry]) -> int:
+    """The size of the largest batch that the topic takes, wherever that is set."""
+    entry = effective.get(MAX_MESSAGE_BYTES)
+    return int(entry.value) if entry is not None and entry.value else KAFKA_MAX_MESSAGE_BYTES

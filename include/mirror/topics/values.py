@@ -1,0 +1,146 @@
+"""What a flow's topics need: plans that can be read before they are carried out, and what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mirror.errors import MirrorError, TopicRefused, TryAgain
+from mirror.kafka.values import ConfigEntry, NewTopic, TopicDescription
+from mirror.selection import Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterView:
+    """What was read from one cluster: its topics, the settings of those that matter, and its own limits."""
+
+    alias: str
+    topics: Mapping[str, TopicDescription]
+    configs: Mapping[str, Mapping[str, ConfigEntry]]
+    broker_count: int
+    max_message_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Creation:
+    """A topic to create, and on which cluster; `upstream_topic` is empty for internal topics."""
+
+    cluster: str
+    topic: NewTopic
+    upstream_topic: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """A remote topic that has fewer partitions than its upstream topic."""
+
+    topic: str
+    upstream_topic: str
+    partition_count_now: int
+    partition_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicPlan:
+    """What is missing on the target, and on the source where MM2's offset syncs live there.
+
+    As JSON it is small enough for Airflow to pass on: of the decisions only the refused ones travel.
+    """
+
+    flow: str
+    source: str
+    target: str
+    creations: tuple[Creation, ...]
+    growths: tuple[Growth, ...]
+    decisions: tuple[Decision, ...]
+    notices: tuple[str, ...]
+    topic_count: int
+    selected_count: int
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.creations and not self.growths
+
+    @property
+    def refused(self) -> tuple[Decision, ...]:
+        return tuple(decision for decision in self.decisions if decision.refused)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "flow": self.flow,
+            "source": self.source,
+            "target": self.target,
+            "topic_count": self.topic_count,
+            "selected_count": self.selected_count,
+            "create": [asdict(creation) for creation in self.creations],
+            "grow": [asdict(growth) for growth in self.growths],
+            "refused": [asdict(decision) for decision in self.refused],
+            "notices": list(self.notices),
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> TopicPlan:
+        """The plan as it was, without the decisions about topics that nothing is to be done about."""
+        return cls(
+            flow=document["flow"],
+            source=document["source"],
+            target=document["target"],
+            creations=tuple(Creation(**{**item, "topic": NewTopic(**item["topic"])}) for item in document["create"]),
+            growths=tuple(Growth(**item) for item in document["grow"]),
+            decisions=tuple(Decision(**item) for item in document["refused"]),
+            notices=tuple(document["notices"]),
+            topic_count=document["topic_count"],
+            selected_count=document["selected_count"],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicFailure:
+    """A topic that could not be made as it should be; the others were."""
+
+    cluster: str
+    topic: str
+    error: MirrorError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicSummary:
+    """What carrying out a plan changed, and what it could not."""
+
+    flow: str
+    created: tuple[Creation, ...]
+    grown: tuple[Growth, ...]
+    failures: tuple[TopicFailure, ...]
+    notices: tuple[str, ...]
+    topic_count: int
+    selected_count: int
+
+    @property
+    def changed_nothing(self) -> bool:
+        return not self.created and not self.grown
+
+    def failure(self) -> MirrorError | None:
+        """One error for all topics that failed, to raise when the others are done; None if none did.
+
+        It can be tried again only if every failure can: a schedule brings the others back anyway.
+        """
+        if not self.failures:
+            return None
+        lines = [f"{failure.topic}: {failure.error.message}" for failure in self.failures]
+        message = f"flow {self.flow}: {len(lines)} topics are not as they should be:\n  " + "\n  ".join(lines)
+        errors = [failure.error for failure in self.failures]
+        kind = type(errors[0]) if all(isinstance(error, TryAgain) for error in errors) else TopicRefused
+        steps = list(dict.fromkeys(error.next_step for error in errors if error.next_step))
+        return kind(message, next_step="; ".join(steps), flow=self.flow, topics=[f.topic for f in self.failures])
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "flow": self.flow,
+            "topic_count": self.topic_count,
+            "selected_count": self.selected_count,
+            "created": [asdict(creation) for creation in self.created],
+            "grown": [asdict(growth) for growth in self.grown],
+            "failed": [{"cluster": f.cluster, "topic": f.topic, **f.error.to_json()} for f in self.failures],
+            "notices": list(self.notices),
+        }
