@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from mirror.config import client_options, security
+from mirror.config import options as opt
 from mirror.config.client_options import ClientOption, Value
 from mirror.config.placeholders import resolve
 from mirror.config.problems import DEFAULT, Findings, Notice, Origin, Severity
@@ -20,11 +21,18 @@ if TYPE_CHECKING:
 
 Kind = Literal["consumer", "producer", "admin"]
 
+# Options of MM2 itself that look like a client's.
+_MM2_NAMES = (opt.CONSUMER_POLL_TIMEOUT_MS.name, opt.ADMIN_TIMEOUT_MS.name)
 # Connect's own overrides reach only the framework's clients, all of which talk to the target.
 _OVERRIDES: dict[tuple[str, str], str] = {
     ("target", "producer"): "producer.override.",
     ("target", "admin"): "admin.override.",
 }
+# The clients that a flow has.
+CLIENTS: tuple[tuple[Literal["source", "target"], Kind], ...] = (
+    ("source", "consumer"), ("source", "admin"),
+    ("target", "producer"), ("target", "consumer"), ("target", "admin"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +52,15 @@ def client_properties(settings: Mapping[str, Setting], side: str, kind: str) -> 
     for name, setting in settings.items():
         if name.startswith(cluster) and is_security_name(name[len(cluster) :]):
             found[name[len(cluster) :]] = setting
-    for prefix in (f"{kind}.", f"{side}.{kind}.", _OVERRIDES.get((side, kind), "")):
-        if not prefix:
-            continue
-        for name, setting in settings.items():
-            if name.startswith(prefix) and not name.startswith(f"{kind}.override.", 0 if prefix == f"{kind}." else 999):
-                found[name[len(prefix) :]] = setting
-    found.pop("poll.timeout.ms", None)  # `consumer.poll.timeout.ms` and `admin.timeout.ms` are options of MM2 itself
-    if kind == "admin":
-        found.pop("timeout.ms", None)
+    both, override = f"{kind}.", _OVERRIDES.get((side, kind))
+    for name, setting in settings.items():
+        if name.startswith(both) and not name.startswith(f"{both}override.") and name not in _MM2_NAMES:
+            found[name[len(both) :]] = setting
+    for prefix in (f"{side}.{kind}.", override):
+        if prefix:
+            found.update(
+                (name[len(prefix) :], setting) for name, setting in settings.items() if name.startswith(prefix)
+            )
     return found
 
 
@@ -120,11 +128,7 @@ def _fixed(flow: Flow, kind: Kind) -> list[ClientValue]:
 def client_notices(flow: Flow) -> tuple[Notice, ...]:
     """What has no counterpart or cannot be used, over all clients that a flow has."""
     findings = Findings()
-    clients: tuple[tuple[Side, Kind], ...] = (
-        ("source", "consumer"), ("source", "admin"),
-        ("target", "producer"), ("target", "consumer"), ("target", "admin"),
-    )  # fmt: skip
-    for side, kind in clients:
+    for side, kind in CLIENTS:
         try:
             client_values(flow, side, kind, findings)
         except security.SecurityRefused as error:

@@ -14,7 +14,7 @@ from mirror.config import types as t
 from mirror.config.starts import Start
 from mirror.config.types import ValueType
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 class Scope(enum.Enum):
@@ -39,12 +39,12 @@ class Status(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Option(Generic[T]):
+class Option(Generic[T_co]):
     """One option; `default` is the value when no line of the file sets it."""
 
     name: str
-    type: ValueType[T]
-    default: T
+    type: ValueType[T_co]
+    default: T_co
     help: str
     scope: Scope = Scope.FLOW
     since: str = "2.4"
@@ -200,7 +200,11 @@ OWN_PREFIX = "airmirror."
 
 def default_text(option: Option[Any]) -> str:
     """The default as one would write it in the file."""
-    value = option.default
+    return value_text(option.default)
+
+
+def value_text(value: Any) -> str:
+    """A value as one would write it in the file."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -13,12 +13,18 @@ class StartTimestamp:
 
     timestamp_ms: int
 
+    def __str__(self) -> str:
+        return datetime.fromtimestamp(self.timestamp_ms / 1000, UTC).isoformat()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartOffsets:
     """Begin these partitions at these offsets; others as `auto.offset.reset` says."""
 
     offsets: tuple[tuple[str, int, int], ...]  # topic, partition, offset
+
+    def __str__(self) -> str:
+        return ",".join(f"{topic}:{partition}:{offset}" for topic, partition, offset in self.offsets)
 
     def offset_of(self, topic: str, partition: int) -> int | None:
         """The offset that the file names, or None where it names none."""

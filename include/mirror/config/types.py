@@ -13,7 +13,7 @@ from mirror.config.java_regex import RegexRefused, compile_java, compile_names
 from mirror.config.secrets import Secret
 from mirror.config.starts import Start, parse_start
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Warn = Callable[[str], None]
 Schedule = str | timedelta | None
 
@@ -26,7 +26,7 @@ class ValueMistake(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ValueType(Generic[T]):
+class ValueType(Generic[T_co]):
     """One kind of value.
 
     `convert` raises ValueError: without a message `expected` is said, with one that message.
@@ -35,10 +35,10 @@ class ValueType(Generic[T]):
 
     label: str
     expected: str
-    convert: Callable[[str, Warn], T]
+    convert: Callable[[str, Warn], T_co]
     is_free_text: bool = False
 
-    def parse(self, text: str, warn: Warn = _silent) -> T:
+    def parse(self, text: str, warn: Warn = _silent) -> T_co:
         try:
             return self.convert(text.strip(), warn)
         except ValueError as error:

@@ -1,0 +1,37 @@
+"""What commands have in common: the file they read, the flow they are about."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from mirror.config import Configuration, Flow, load
+from mirror.errors import UsageRefused
+
+
+def add_flow_argument(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """The argument FLOW; with `optional`, leaving it out means every enabled flow."""
+    text = 'the flow, as "A->B" or A-to-B' + (" (default: every enabled flow)" if optional else "")
+    parser.add_argument("flow", metavar="FLOW", nargs="?" if optional else None, help=text)
+
+
+def add_json_argument(parser: argparse.ArgumentParser) -> None:
+    """The flag --json: one document on stdout, and nothing else there."""
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def load_configuration(args: argparse.Namespace) -> Configuration:
+    """The file that --config or AIRMIRROR_CONFIG names; its warnings go to stderr, once."""
+    configuration = load(args.config)
+    for warning in configuration.warnings:
+        print(f"airmirror: warning: {warning}", file=sys.stderr)
+    return configuration
+
+
+def chosen_flows(configuration: Configuration, args: argparse.Namespace) -> tuple[Flow, ...]:
+    """The one flow that the command names, or all enabled ones."""
+    if args.flow:
+        return (configuration.flow(args.flow),)
+    if not configuration.enabled_flows:
+        raise UsageRefused(f"{configuration.path.name} enables no flow", next_step="write A->B.enabled = true in it")
+    return configuration.enabled_flows
