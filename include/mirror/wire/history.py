@@ -89,9 +89,6 @@ class History:
     def __repr__(self) -> str:
         return f"History(segments={self.segments!r}, complete_from_start={self.complete_from_start})"
 
-    def __bool__(self) -> bool:
-        return bool(self.segments)
-
     @property
     def is_exact(self) -> bool:
         """Whether every offset since the first copied record translates exactly."""

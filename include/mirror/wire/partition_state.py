@@ -3,7 +3,7 @@
     upstream offset INT64, downstream offset INT64            MM2's sixteen bytes
     "AM" version INT8 flags INT8                              flags: 1 has a record, 2 has a leader epoch
     position INT64, leader epoch INT32, source topic id, target topic id
-    run STRING, gaps, history (to the end)
+    run STRING, records and bytes copied so far, gaps, history (to the end)
 
 MM2's readers ignore what lies behind their sixteen bytes, and a value without an extension is theirs.
 """
@@ -17,7 +17,7 @@ from mirror.errors import StateUnreadable
 from mirror.wire.gaps import Gap, add_gap, decode_gaps, encode_gaps
 from mirror.wire.history import EMPTY, Early, Exact, History, Translation, Unknown, Upstream
 from mirror.wire.offset_sync import OFFSETS, OffsetSync, decode_key, encode_key
-from mirror.wire.primitives import read_string, unreadable, write_string
+from mirror.wire.primitives import read_string, read_unsigned_varint, unreadable, write_string, write_unsigned_varint
 from mirror.wire.topic_ids import decode_topic_id, encode_topic_id
 
 VERSION = 1
@@ -48,6 +48,10 @@ class PartitionState:
     history: History = EMPTY
     gaps: tuple[Gap, ...] = ()
     run: str = ""
+    # What was copied of the partition since its first position: a run's own share is the difference, also when an
+    # attempt of it died after a commit.
+    record_count: int = 0
+    byte_count: int = 0
 
     @property
     def downstream_end(self) -> int:
@@ -63,14 +67,14 @@ class PartitionState:
         return replace(self, gaps=add_gap(self.gaps, gap))
 
     def translate(self, offset: int) -> Translation:
-        """Where a group at this upstream offset goes on downstream; also while no record was copied yet."""
-        if self.has_record:
+        """Where a group at this upstream offset goes on downstream; also while there are no segments yet."""
+        if self.history.segments:
             return self.history.translate(offset, position=self.position)
         if offset > self.position:
             return Early(self.downstream_end, offset - self.position)
-        if offset == self.position or self.history.complete_from_start:
+        if offset == self.position or (self.history.complete_from_start and not self.has_record):
             return Exact(self.downstream_end)
-        return Unknown("the offset lies before what airmirror passed, and nothing was copied yet")
+        return Unknown("the offset lies before what airmirror passed, and it copied nothing here yet")
 
     def translate_back(self, downstream: int) -> Upstream | Unknown:
         return self.history.translate_back(downstream, position=self.position)
@@ -105,6 +109,8 @@ class PartitionState:
             )
         )
         out += write_string(self.run)
+        write_unsigned_varint(out, self.record_count)
+        write_unsigned_varint(out, self.byte_count)
         encode_gaps(out, self.gaps)
         out += self.history.encode()
         return bytes(out)
@@ -118,6 +124,8 @@ class PartitionState:
         _check_extension(f"{topic}-{partition}", value)
         up, down, _, _, flags, position, epoch, source_id, target_id = _HEAD.unpack_from(value)
         run, at = read_string(value, _HEAD.size)
+        record_count, at = read_unsigned_varint(value, at)
+        byte_count, at = read_unsigned_varint(value, at)
         gaps, at = decode_gaps(value, at)
         return PartitionState(
             topic=topic,
@@ -132,6 +140,8 @@ class PartitionState:
             history=History.decode(value[at:]),
             gaps=gaps,
             run=run,
+            record_count=record_count,
+            byte_count=byte_count,
         )
 
 

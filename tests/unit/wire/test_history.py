@@ -6,8 +6,9 @@ import random
 
 import pytest
 
+from mirror.errors import StateUnreadable
 from mirror.wire.history import Early, Exact, History, Unknown, Upstream
-from mirror.wire.segments import Segment
+from mirror.wire.segments import Segment, merge
 from unit.wire.histories import Copier
 
 # Enough to meet every event of the copier many times, at a few seconds.
@@ -159,6 +160,40 @@ def test_run_with_a_foreign_record_inside_is_early_by_at_most_that_one() -> None
     assert history.translate(5, position=10) == Early(105, 1)
     assert history.translate(9, position=10) == Exact(110)
     assert history.translate(10, position=10) == Exact(111)
+
+
+def test_thinned_history_is_early_inside_and_exact_at_its_ends() -> None:
+    # Two neighbours of 4 records each; between them 3 markers that the target does not have.
+    one = merge(Segment(0, 4, 50, 4), Segment(7, 4, 54, 4))
+    assert one == Segment(0, 11, 50, 8, slack=3, bound=3)
+    assert [History([one]).translate(offset, position=11) for offset in range(12)] == [
+        Exact(50),
+        # Behind the first record there is at least one more, so no answer falls back to it.
+        Exact(51),
+        Early(51, 1),
+        Early(51, 2),
+        Early(51, 3),
+        Early(52, 3),
+        Early(53, 3),
+        Early(54, 3),
+        # Nor can the truth lie behind the last one.
+        Early(55, 2),
+        Early(56, 1),
+        Exact(57),
+        Exact(58),
+    ]
+
+
+def test_history_with_more_or_fewer_bytes_than_its_segments_is_refused() -> None:
+    raw = MARKERS.encode()
+    for damaged in (raw + b"\x00", raw[:-1], b"\x03\x05\x05\xff\x01\x00\x00"):
+        with pytest.raises(StateUnreadable):
+            _ = History.decode(damaged).segments
+
+
+def test_cap_below_four_segments_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 4"):
+        MARKERS.thinned(3)
 
 
 @pytest.mark.parametrize(("upstream_length", "downstream_length"), [(0, 0), (-1, 5), (5, 4)])

@@ -70,6 +70,7 @@ def test_sync_that_mm2_wrote_is_recognised() -> None:
     assert read.is_from_mm2
     assert (read.position, read.has_record, read.history) == (101, True, History())
     assert isinstance(read.translate(50), Unknown)
+    assert read.translate(101) == Exact(201)
     assert not PartitionState.decode(state().encode_key(), state().encode_value()).is_from_mm2
 
 
