@@ -41,7 +41,7 @@ def gap(start: int, end: int, reason: GapReason = GapReason.RETENTION, at_ms: in
 
 
 def test_state_on_the_wire() -> None:
-    written = state(gaps=(gap(0, 5, at_ms=1000),))
+    written = state(gaps=(gap(0, 5, at_ms=1000),), record_count=300)
     assert written.encode_key().hex() == "00066f726465727300000003"
     assert written.encode_value().hex() == "".join(
         [
@@ -50,6 +50,7 @@ def test_state_on_the_wire() -> None:
             "000000000000002b" + "00000000",  # position 43, epoch 0
             "f2fa5735d0a8437fb9915a76fddded1e" + "00" * 16,
             "0007" + b"copy-17".hex(),
+            "ac02" + "00",  # 300 records copied so far, no bytes counted
             "01" + "01" + "00" + "05" + "d00f",  # one gap: retention, from 0, 5 long, at 1000 ms
             "03" + "2a" + "3a" + "a901" + "00" + "00",  # one segment, complete; ends 42 and 58; 42 long, no gaps behind
         ]
@@ -92,6 +93,8 @@ def test_random_states_come_back_as_they_were() -> None:
             history=copier.history,
             gaps=tuple(_random_gap(rng) for _ in range(rng.randint(0, GAPS_KEPT))),
             run=f"run-{seed}",
+            record_count=rng.getrandbits(40),
+            byte_count=rng.getrandbits(50),
         )
         read = PartitionState.decode(written.encode_key(), written.encode_value())
         again = pickle.loads(pickle.dumps(read))  # as Spark carries it to the tasks
@@ -167,7 +170,7 @@ def test_oldest_gaps_are_merged_above_the_limit_and_none_is_forgotten() -> None:
 
 def test_gap_of_a_newer_reason_is_kept_as_other() -> None:
     raw = bytearray(state(gaps=(gap(0, 5, at_ms=1000),)).encode_value())
-    at = raw.index(b"copy-17") + len(b"copy-17") + 1
+    at = raw.index(b"copy-17") + len(b"copy-17") + 3  # behind both counts and the number of gaps
     assert raw[at] == GapReason.RETENTION
     raw[at] = 99
     assert PartitionState.decode(state().encode_key(), bytes(raw)).gaps == (gap(0, 5, GapReason.OTHER, at_ms=1000),)
