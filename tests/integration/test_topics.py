@@ -101,6 +101,20 @@ def test_a_second_run_changes_nothing_and_says_so(pair: Pair, topic_name: TopicN
     assert (pair.target.topics(), pair.target.configs([f"east.{topic}"])) == before
 
 
+def test_many_topics_are_there_for_every_client_when_the_run_ends(pair: Pair, topic_name: TopicName) -> None:
+    prefix = topic_name()
+    names = [f"{prefix}-{number}" for number in range(60)]
+    new = [NewTopic(name=name, partition_count=4, replication_factor=1) for name in names]
+    assert set(pair.source.create_topics(new).values()) == {None}
+    for name in names:
+        wait_for(pair.source, name, 4)
+    assert pair.mirror(f"topics = {prefix}.*").failures == ()
+    found = pair.target.describe(f"east.{name}" for name in names)
+    assert {topic.partition_count for topic in found.values()} == {4}
+    assert len(found) == len(names)
+    assert pair.mirror(f"topics = {prefix}.*").changed_nothing
+
+
 def test_a_plan_carried_out_twice_changes_nothing_the_second_time(pair: Pair, topic_name: TopicName) -> None:
     new, grown = topic_name("new"), topic_name("grown")
     pair.make(new, 2)

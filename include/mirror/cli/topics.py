@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mirror.config import Flow, load
+from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
+from mirror.config import Flow
 from mirror.errors import UsageRefused
 from mirror.kafka.cluster import Cluster
 from mirror.topics import TopicPlan, TopicSummary, apply, discover
@@ -29,19 +30,16 @@ def add_parser(commands: Any) -> None:
         help="decide which topics are copied, and create and grow them on the target",
         description="Creates the topics that FLOW copies where they are missing on the target, and grows them.",
     )
-    parser.add_argument("flow", metavar="FLOW", help='such as "A->B" or A-to-B')
+    add_flow_argument(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="change nothing; show every source topic with its decision and reason"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+    add_json_argument(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    configuration = load(args.config)
-    for warning in configuration.warnings:
-        print(f"airmirror: warning: {warning}", file=sys.stderr)
-    flow = configuration.flow(args.flow)
+    flow = load_configuration(args).flow(args.flow)
     if not flow.enabled and not args.dry_run:
         raise UsageRefused(
             f"flow {flow.id} is not enabled, so nothing is copied along it",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from mirror.errors import MirrorError, TopicRefused, TryAgain
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.values import TopicDescription
 from mirror.topics.values import Creation, Growth, TopicFailure, TopicPlan, TopicSummary
+from mirror.topics.visibility import wait_until_visible
 
 log = logging.getLogger(__name__)
 
@@ -26,28 +28,46 @@ _NEXT_STEPS = {
 
 
 def apply(plan: TopicPlan, source: Cluster, target: Cluster) -> TopicSummary:
-    """Create and grow what is still missing; carried out a second time, a plan changes nothing."""
-    created: list[Creation] = []
-    grown: list[Growth] = []
-    failures = [_refused_by_name(plan, decision.topic, decision.reason) for decision in plan.refused]
-    for cluster in (source, target):
-        planned = [creation for creation in plan.creations if creation.cluster == cluster.alias]
-        growths = list(plan.growths) if cluster is target else []
-        present = cluster.describe([*(c.topic.name for c in planned), *(g.topic for g in growths)])
-        missing = [creation for creation in planned if creation.topic.name not in present]
-        late = _made_meanwhile(planned, present)
-        _create(cluster, missing, created, failures)
-        due = [g for g in growths if g.topic not in present or present[g.topic].partition_count < g.partition_count]
-        _grow(cluster, [*due, *late], grown, failures)
+    """Create and grow what is still missing; carried out a second time, a plan changes nothing.
+
+    When it returns, the clusters' brokers know the new topics, so that a copy may follow at once.
+    """
+    refused = [_refused_by_name(plan, decision.topic, decision.reason) for decision in plan.refused]
+    changes = _Changes(created=[], grown=[], failures=refused)
+    _carry_out(source, [creation for creation in plan.creations if creation.cluster == plan.source], (), changes)
+    _carry_out(
+        target, [creation for creation in plan.creations if creation.cluster == plan.target], plan.growths, changes
+    )
     return TopicSummary(
         flow=plan.flow,
-        created=tuple(created),
-        grown=tuple(grown),
-        failures=tuple(failures),
+        created=tuple(changes.created),
+        grown=tuple(changes.grown),
+        failures=tuple(changes.failures),
         notices=plan.notices,
         topic_count=plan.topic_count,
         selected_count=plan.selected_count,
     )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Changes:
+    """What was done so far."""
+
+    created: list[Creation]
+    grown: list[Growth]
+    failures: list[TopicFailure]
+
+
+def _carry_out(cluster: Cluster, creations: Sequence[Creation], growths: Sequence[Growth], changes: _Changes) -> None:
+    """Change one cluster; what was done since the plan, by us or others, is not done again."""
+    present = cluster.describe([*(c.topic.name for c in creations), *(g.topic for g in growths)])
+    missing = [creation for creation in creations if creation.topic.name not in present]
+    due = [g for g in growths if g.topic not in present or present[g.topic].partition_count < g.partition_count]
+    created = _create(cluster, missing, changes)
+    grown = _grow(cluster, [*due, *_made_meanwhile(creations, present)], changes)
+    made = {c.topic.name: c.topic.partition_count for c in created} | {g.topic: g.partition_count for g in grown}
+    for name, error in wait_until_visible(cluster, made).items():
+        changes.failures.append(_failure(cluster, name, error))
 
 
 def _made_meanwhile(planned: Sequence[Creation], present: dict[str, TopicDescription]) -> Iterator[Growth]:
@@ -63,30 +83,34 @@ def _made_meanwhile(planned: Sequence[Creation], present: dict[str, TopicDescrip
             )
 
 
-def _create(
-    cluster: Cluster, missing: Sequence[Creation], created: list[Creation], failures: list[TopicFailure]
-) -> None:
+def _create(cluster: Cluster, missing: Sequence[Creation], changes: _Changes) -> list[Creation]:
+    created: list[Creation] = []
     for batch in _batches(missing):
         outcomes = cluster.create_topics([creation.topic for creation in batch])
         for creation in batch:
             topic = creation.topic
             error = outcomes[topic.name]
             if error is not None:
-                failures.append(_failure(cluster, topic.name, error))
+                changes.failures.append(_failure(cluster, topic.name, error))
                 continue
             created.append(creation)
             log.info("created cluster=%s topic=%s partitions=%d", cluster.alias, topic.name, topic.partition_count)
+    changes.created += created
+    return created
 
 
-def _grow(cluster: Cluster, due: Sequence[Growth], grown: list[Growth], failures: list[TopicFailure]) -> None:
+def _grow(cluster: Cluster, due: Sequence[Growth], changes: _Changes) -> list[Growth]:
+    grown: list[Growth] = []
     outcomes = cluster.grow_topics({growth.topic: growth.partition_count for growth in due})
     for growth in due:
         error = outcomes[growth.topic]
         if error is not None:
-            failures.append(_failure(cluster, growth.topic, error))
+            changes.failures.append(_failure(cluster, growth.topic, error))
             continue
         grown.append(growth)
         log.info("grown cluster=%s topic=%s partitions=%d", cluster.alias, growth.topic, growth.partition_count)
+    changes.grown += grown
+    return grown
 
 
 def _batches(creations: Sequence[Creation]) -> Iterator[list[Creation]]:

@@ -14,6 +14,7 @@ from mirror.kafka.values import ConfigEntry, NewTopic, TopicDescription
 from mirror.naming import ReplicationPolicy
 from mirror.topics.replication import replication_factor
 from mirror.topics.values import Creation
+from mirror.topics.visibility import wait_until_visible
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +92,8 @@ def ensure_internal(flow: Flow, target: Cluster) -> None:
         if error is not None:
             raise error
         log.info("created flow=%s cluster=%s topic=%s", flow.id, flow.target, name)
+    for error in wait_until_visible(target, dict.fromkeys(names, 1)).values():
+        raise error
 
 
 def check_internal(
