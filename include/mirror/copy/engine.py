@@ -70,8 +70,9 @@ class Moved:
     is_done: bool = False
 
     @property
-    def record_count(self) -> int:
-        return sum(move.record_count for move in self.moves.values())
+    def touched(self) -> tuple[TopicPartition, ...]:
+        """The partitions of which records stand in the open transaction."""
+        return tuple(partition for partition, move in self.moves.items() if move.record_count)
 
 
 class Refusal(Exception):

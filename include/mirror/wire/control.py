@@ -18,7 +18,7 @@ from mirror.wire.primitives import unreadable
 RESULTS_KEPT = 32
 
 ChosenBy = Literal["earliest", "latest", "start", "mm2", "resume"]
-ClaimState = Literal["held", "released"]
+LifeState = Literal["alive", "ended"]
 
 
 def flow_key(flow: str, flow_id: str = "") -> str:
@@ -28,14 +28,12 @@ def flow_key(flow: str, flow_id: str = "") -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """The run that may copy now. `renewals` counts up while it lives; slots were used up to `highest_slot` ever."""
+    """The run that may copy now, written once per run; slots were used up to `highest_slot` ever."""
 
     KIND: ClassVar[str] = "claim"
 
     flow: str
     run: str
-    state: ClaimState
-    renewals: int
     slots: int
     highest_slot: int
     run_number: int
@@ -47,15 +45,13 @@ class Claim:
         return _key(self)
 
     def encode_value(self) -> bytes:
-        return _value(self, "run", "state", "renewals", "slots", "highest_slot", "run_number", "host", "pid", "holder")
+        return _value(self, "run", "slots", "highest_slot", "run_number", "host", "pid", "holder")
 
     @classmethod
     def _from(cls, doc: Document) -> Self:
         return cls(
             flow=doc.text("flow"),
             run=doc.text("run"),
-            state=doc.one_of("state", ClaimState),
-            renewals=doc.number("renewals"),
             slots=doc.number("slots"),
             highest_slot=doc.number("highest_slot"),
             run_number=doc.number("run_number"),
@@ -63,6 +59,73 @@ class Claim:
             pid=doc.number("pid"),
             holder=doc.text("holder"),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """A run's sign of life, under a key of its own: a run that thaws must not take the claim back with it."""
+
+    KIND: ClassVar[str] = "life"
+
+    flow: str
+    run: str
+    state: LifeState
+    signs: int
+
+    def encode_key(self) -> bytes:
+        return _key(self, "run")
+
+    def encode_value(self) -> bytes:
+        return _value(self, "state", "signs")
+
+    @classmethod
+    def _from(cls, doc: Document) -> Self:
+        return cls(
+            flow=doc.text("flow"),
+            run=doc.text("run"),
+            state=doc.one_of("state", LifeState),
+            signs=doc.number("signs"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clock:
+    """Written only to learn the broker's time from its acknowledgement."""
+
+    KIND: ClassVar[str] = "clock"
+
+    flow: str
+
+    def encode_key(self) -> bytes:
+        return _key(self)
+
+    def encode_value(self) -> bytes:
+        return _value(self)
+
+    @classmethod
+    def _from(cls, doc: Document) -> Self:
+        return cls(flow=doc.text("flow"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """The flow has its first positions: partitions that appear from now on begin at their beginning."""
+
+    KIND: ClassVar[str] = "started"
+
+    flow: str
+    at_ms: int
+    run: str
+
+    def encode_key(self) -> bytes:
+        return _key(self)
+
+    def encode_value(self) -> bytes:
+        return _value(self, "at_ms", "run")
+
+    @classmethod
+    def _from(cls, doc: Document) -> Self:
+        return cls(flow=doc.text("flow"), at_ms=doc.number("at_ms"), run=doc.text("run"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,44 +223,23 @@ class RunResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resume:
-    """A person's decision where a partition goes on, for the next run to apply: what it passes is a gap on record."""
-
-    KIND: ClassVar[str] = "resume"
-
-    flow: str
-    topic: str
-    partition: int
-    position: int
-    gap_start: int
-    at_ms: int
-    reason: str
-
-    def encode_key(self) -> bytes:
-        return _key(self, "topic", "partition")
-
-    def encode_value(self) -> bytes:
-        return _value(self, "position", "gap_start", "at_ms", "reason")
-
-    @classmethod
-    def _from(cls, doc: Document) -> Self:
-        return cls(
-            flow=doc.text("flow"),
-            topic=doc.text("topic"),
-            partition=doc.number("partition"),
-            position=doc.number("position"),
-            gap_start=doc.number("gap_start"),
-            at_ms=doc.number("at_ms"),
-            reason=doc.text("reason"),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
     """A tombstone: what was under this key is no longer so."""
 
     kind: str
     flow: str
+    key: bytes = b""
+
+    @classmethod
+    def of(cls, record: KnownRecord) -> Self:
+        """What removes this record."""
+        return cls(kind=record.KIND, flow=record.flow, key=record.encode_key())
+
+    def encode_key(self) -> bytes:
+        return self.key
+
+    def encode_value(self) -> None:
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,10 +249,12 @@ class Unrecognised:
     kind: str
 
 
-ControlRecord = Claim | FirstPosition | SourceEnds | RunResult | Resume | Removed | Unrecognised
+KnownRecord = Claim | Life | Clock | Started | FirstPosition | SourceEnds | RunResult
+WritableRecord = KnownRecord | Removed
+ControlRecord = WritableRecord | Unrecognised
 
-_KINDS: dict[str, type[Claim | FirstPosition | SourceEnds | RunResult | Resume]] = {
-    kind.KIND: kind for kind in (Claim, FirstPosition, SourceEnds, RunResult, Resume)
+_KINDS: dict[str, type[KnownRecord]] = {
+    kind.KIND: kind for kind in (Claim, Life, Clock, Started, FirstPosition, SourceEnds, RunResult)
 }
 
 
@@ -221,7 +265,7 @@ def decode(key: bytes, value: bytes | None) -> ControlRecord:
     if identity is None or not isinstance(kind, str) or kind not in _KINDS:
         return Unrecognised(kind=kind if isinstance(kind, str) else "")
     if value is None:
-        return Removed(kind=kind, flow=Document(kind, identity).text("flow"))
+        return Removed(kind=kind, flow=Document(kind, identity).text("flow"), key=key)
     facts = parse_object(value)
     if facts is None:
         raise unreadable(f"the {kind} record's value is not a JSON object")

@@ -1,0 +1,85 @@
+"""The flow's control topic on the target: read to its end, written with the broker's acknowledgement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from mirror.copy.spec import FlowLinks
+from mirror.kafka.cluster import Cluster
+from mirror.kafka.log import Appender, read_log
+from mirror.kafka.values import TopicPartition
+from mirror.wire import control as wire
+
+
+@dataclass(slots=True, kw_only=True)
+class ControlState:
+    """What the control topic says now; times are the target brokers'."""
+
+    claim: wire.Claim | None = None
+    claim_at_ms: int = 0
+    lives: dict[str, tuple[wire.Life, int]] = field(default_factory=dict)
+    started: wire.Started | None = None
+    first_positions: dict[TopicPartition, wire.FirstPosition] = field(default_factory=dict)
+    source_ends: dict[str, wire.SourceEnds] = field(default_factory=dict)
+    results: dict[int, wire.RunResult] = field(default_factory=dict)
+    read_to: int = 0
+
+    def result_of(self, run: str) -> dict[str, Any] | None:
+        """The document of a run, if it is still among those kept."""
+        return next((dict(r.document) for r in self.results.values() if r.run == run), None)
+
+    @property
+    def newest_result(self) -> dict[str, Any] | None:
+        newest = max(self.results.values(), key=lambda r: r.run_number, default=None)
+        return None if newest is None else dict(newest.document)
+
+    def _take(self, record: wire.ControlRecord, at_ms: int) -> None:
+        match record:
+            case wire.Claim():
+                self.claim, self.claim_at_ms = record, at_ms
+            case wire.Life():
+                self.lives[record.run] = (record, at_ms)
+            case wire.Started():
+                self.started = record
+            case wire.FirstPosition():
+                self.first_positions[TopicPartition(record.topic, record.partition)] = record
+            case wire.SourceEnds():
+                self.source_ends[record.topic] = record
+            case wire.RunResult():
+                self.results[record.place] = record
+            case _:
+                pass  # another version's, or removed
+
+
+class Control:
+    """One flow's view of the control topic; records of other deployments in it are passed over."""
+
+    def __init__(self, links: FlowLinks, target: Cluster) -> None:
+        self._links = links
+        self._target = target
+        self._appender: Appender | None = None
+
+    def read(self, start: int | None = None) -> ControlState:
+        """Everything from `start` (None: the beginning) to the high watermark; claims are never transactional."""
+        partition = self._links.control
+        end = self._target.high_watermarks([partition]).get(partition, 0)
+        if start is None:
+            start = self._target.log_starts([partition]).get(partition, 0)
+        state = ControlState(read_to=end)
+        for log in read_log(
+            self._links.target_consumer, self._links.target, {partition: (start, end)}, committed=False
+        ):
+            if log.key is None:
+                continue
+            record = wire.decode(log.key, log.value)
+            if getattr(record, "flow", None) == self._links.flow_key:
+                state._take(record, log.timestamp_ms)
+        return state
+
+    def write(self, *records: wire.WritableRecord) -> int:
+        """Write records, all of them acknowledged; the broker's time of the last."""
+        if self._appender is None:
+            self._appender = Appender(self._links.target, self._links.target_producer)
+        stamps = self._appender.append((self._links.control, r.encode_key(), r.encode_value()) for r in records)
+        return stamps[-1] if stamps else 0

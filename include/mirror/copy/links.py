@@ -1,0 +1,41 @@
+"""From a flow of the configuration to what a copy needs to reach both clusters."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from mirror import naming
+from mirror.config import Flow
+from mirror.config import options as opt
+from mirror.copy.spec import FlowLinks
+from mirror.topics.internal import published_syncs
+from mirror.wire.control import flow_key
+
+
+def links_of(flow: Flow) -> FlowLinks:
+    """The flow's clients, with stable names so that brokers' quotas can hold them, and its state topics."""
+    published = published_syncs(flow, naming.policy_of(flow))
+    location = "" if published is None else ("source" if published[0] == flow.source else "target")
+    return FlowLinks(
+        flow=flow.id,
+        flow_key=flow_key(flow.id, flow[opt.FLOW_ID]),
+        source=flow.source,
+        target=flow.target,
+        source_consumer=_client(flow, "source", "consumer"),
+        source_admin=_client(flow, "source", "admin"),
+        source_producer=_client(flow, "source", "producer"),
+        target_consumer=_client(flow, "target", "consumer"),
+        target_admin=_client(flow, "target", "admin"),
+        target_producer=_client(flow, "target", "producer"),
+        syncs_topic=naming.syncs_topic(flow.source),
+        control_topic=naming.control_topic(flow.source),
+        published_location=location,
+        published_topic=published[1] if published else "",
+    )
+
+
+def _client(
+    flow: Flow, side: Literal["source", "target"], kind: Literal["consumer", "admin", "producer"]
+) -> dict[str, Any]:
+    read = {"consumer": flow.consumer_settings, "admin": flow.admin_settings, "producer": flow.producer_settings}[kind]
+    return {"client.id": f"airmirror|{flow.id}|{side}-{kind}", **read(side).plain()}

@@ -1,0 +1,71 @@
+"""Packs partitions into slots."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mirror.config import Flow
+from mirror.config import options as opt
+from mirror.copy.engine import OPEN_END
+from mirror.copy.spec import FlowLinks, PartitionSpec, SlotSpec, transactional_id
+
+
+def slots_wanted(flow: Flow, cores: int) -> int:
+    """As many slots as Spark has cores, at most `tasks.max` or our own limit where the file sets them."""
+    limits = [cores]
+    if flow.is_set(opt.TASKS_MAX):
+        limits.append(flow[opt.TASKS_MAX])
+    if (most := flow[opt.COPY_SLOTS_MAX]) is not None:
+        limits.append(most)
+    return max(min(limits), 1)
+
+
+def pack(partitions: Sequence[PartitionSpec], slots: int) -> list[tuple[PartitionSpec, ...]]:
+    """Largest first, each to the slot that has least: no slot much longer than the others."""
+    count = min(slots, len(partitions))
+    packed: list[list[PartitionSpec]] = [[] for _ in range(count)]
+    loads = [(0, slot) for slot in range(count)]
+    for spec in sorted(partitions, key=lambda s: (-s.size, s.partition)):
+        load, slot = heapq.heappop(loads)
+        packed[slot].append(spec)
+        heapq.heappush(loads, (load + spec.size + 1, slot))
+    return [tuple(specs) for specs in packed]
+
+
+def plan_slots(
+    flow: Flow,
+    links: FlowLinks,
+    partitions: Sequence[PartitionSpec],
+    *,
+    run: str,
+    slots: int,
+    window_s: float,
+    syncs_read_to: int,
+    control_read_to: int,
+) -> list[SlotSpec]:
+    """One spec per slot; with a window every partition stays open for what arrives."""
+    if window_s:
+        partitions = [replace(spec, end=OPEN_END) for spec in partitions]
+    packed = pack(partitions, slots)
+    return [
+        SlotSpec(
+            links=links,
+            run=run,
+            slot=number,
+            transactional_id=transactional_id(links.flow_key, number),
+            partitions=specs,
+            syncs_read_to=syncs_read_to,
+            control_read_to=control_read_to,
+            isolation_level=flow.isolation_level,
+            window_s=window_s,
+            commit_interval_s=flow[opt.COPY_COMMIT_INTERVAL_MS] / 1000,
+            commit_bytes=flow[opt.COPY_COMMIT_BYTES],
+            bytes_per_second=flow[opt.COPY_MAX_BYTES_PER_SECOND] / len(packed),
+            transaction_timeout_ms=flow[opt.TRANSACTION_TIMEOUT_MS],
+            segments_cap=flow[opt.SEGMENTS_MAX],
+            gap_fails=flow[opt.ON_GAP] == "fail",
+        )
+        for number, specs in enumerate(packed)
+    ]

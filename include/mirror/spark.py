@@ -1,0 +1,169 @@
+"""Runs slots as Spark tasks; the only module that knows Spark."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from mirror.copy.execution import WATCH_S
+from mirror.copy.result import SlotResult
+from mirror.copy.spec import SlotSpec
+from mirror.errors import AttemptsExhausted, MirrorError, NotAuthorized
+
+log = logging.getLogger(__name__)
+
+# Plain local[*] never retries a task: a Python worker that is killed would fail the whole run.
+LOCAL_MASTER = "local[*,4]"
+
+
+class SparkExecutor:
+    """One Spark application; started when slots are first asked for, stopped with the context."""
+
+    def __init__(self, *, master: str | None = None, name: str = "airmirror") -> None:
+        self._master = master
+        self._name = name
+        self._context: Any = None
+
+    def __enter__(self) -> SparkExecutor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._context is not None:
+            self._context.stop()
+
+    def slot_count(self) -> int:
+        return int(self._spark().defaultParallelism)
+
+    def run(self, specs: Sequence[SlotSpec], watch: Callable[[], bool]) -> list[SlotResult]:
+        """One task per slot; when `watch` says no, the job is cancelled and its slots are left to the fence."""
+        context = self._spark()
+        outcome: dict[str, Any] = {}
+
+        def job() -> None:
+            try:
+                outcome["results"] = context.parallelize(list(specs), len(specs)).map(_run_slot).collect()
+            except Exception as error:  # noqa: BLE001 - handed to the caller's thread, which raises it
+                outcome["error"] = error
+
+        thread = threading.Thread(target=job, name="slots", daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(WATCH_S)
+            if thread.is_alive() and not watch():
+                context.cancelAllJobs()
+                thread.join()
+                return [SlotResult(slot=spec.slot) for spec in specs]
+        if "error" in outcome:
+            raise _told(outcome["error"]) from outcome["error"]
+        results: list[SlotResult] = outcome["results"]
+        return results
+
+    def _spark(self) -> Any:
+        if self._context is None:
+            self._context = _start(self._master, self._name)
+        return self._context
+
+
+def _start(master: str | None, name: str) -> Any:
+    # The workers must be this Python: another one lacks the packages. Spark reads it from the environment.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1") if (master or "").startswith("local") else None
+    os.environ["AIRMIRROR_DRIVER_PID"] = str(os.getpid())
+    from pyspark import SparkConf, SparkContext
+
+    conf = SparkConf().setAppName(name)
+    if master is not None:
+        conf.setMaster(master)
+    conf.setIfMissing("spark.master", LOCAL_MASTER)
+    conf.set("spark.speculation", "false")  # a second attempt beside the first would only fence it
+    conf.setIfMissing("spark.ui.enabled", "false")
+    conf.setIfMissing("spark.ui.showConsoleProgress", "false")
+    conf.setIfMissing("spark.task.maxFailures", "4")
+    context = SparkContext(conf=conf)
+    context.setLogLevel(os.environ.get("AIRMIRROR_SPARK_LOG", "WARN"))
+    _require_protection(context)
+    if not str(context.master).startswith("local"):
+        context.addPyFile(str(package_zip()))
+    return context
+
+
+def _require_protection(context: Any) -> None:
+    """The task closure carries the clusters' credentials: it leaves this machine only sealed."""
+    if str(context.master).startswith("local"):
+        return
+    conf = context.getConf()
+    missing = [
+        name for name in ("spark.authenticate", "spark.network.crypto.enabled") if conf.get(name, "false") != "true"
+    ]
+    if missing:
+        context.stop()
+        settings = ", ".join(f"{name}=true" for name in missing)
+        raise NotAuthorized(
+            f"Spark master {context.master} would get the clusters' credentials over an open connection",
+            next_step=f"set {settings} in the Spark connection's or cluster's configuration",
+        )
+
+
+def package_zip() -> Path:
+    """The library as one file for executors that have nothing of the project's disk."""
+    import tempfile
+    import zipfile
+
+    import mirror
+
+    root = Path(mirror.__file__).parent
+    if root.parent.suffix == ".zip":  # spark-submit brought it as one already
+        return root.parent
+    path = Path(tempfile.mkdtemp(prefix="airmirror-")) / "mirror.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(root.rglob("*.py")):
+            archive.write(file, Path("mirror") / file.relative_to(root))
+    return path
+
+
+def _run_slot(spec: SlotSpec) -> SlotResult:
+    """In a Python worker: run the slot, and leave when Spark leaves."""
+    from mirror.copy.slot import run_slot
+
+    _die_with_parent()
+    return replace(run_slot(spec), executor=_executor_name())
+
+
+def _die_with_parent() -> None:
+    """A worker whose executor is gone would go on copying until it is fenced: end it."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    if not any(thread.name == "parent-watch" for thread in threading.enumerate()):
+        threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
+def _executor_name() -> str:
+    """Host, executor and process; a standalone executor works in a directory named after its application and number."""
+    here = Path.cwd()
+    executor = here.name if here.parent.name.startswith("app-") else "local"
+    return f"{socket.gethostname()}/{executor}/{os.getpid()}"
+
+
+def _told(error: Exception) -> MirrorError:
+    """A task failed on all its attempts: tell the last line of its own words."""
+    if isinstance(error, MirrorError):
+        return error
+    lines = [line.strip() for line in str(error).splitlines()]
+    words = [line for line in lines if line.startswith(("mirror.errors.", "mirror.kafka."))]
+    return AttemptsExhausted(
+        f"a slot failed on every attempt: {words[0] if words else lines[0] if lines else error}",
+        next_step="look into Spark's log for the worker's own traceback, then run this again",
+    )
