@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 
 from mirror.config import Configuration, Flow, load
-from mirror.errors import UsageRefused
+from mirror.errors import ConfigurationRefused, UsageRefused
 
 
 def add_flow_argument(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
@@ -22,10 +23,19 @@ def add_json_argument(parser: argparse.ArgumentParser) -> None:
 
 def load_configuration(args: argparse.Namespace) -> Configuration:
     """The file that --config or AIRMIRROR_CONFIG names; its warnings go to stderr, once."""
-    configuration = load(args.config)
-    for warning in configuration.warnings:
-        print(f"airmirror: warning: {warning}", file=sys.stderr)
+    try:
+        configuration = load(args.config)
+    except ConfigurationRefused as refusal:
+        # Also now: a misspelt name is often the reason why something else is missing.
+        _print_warnings(refusal.about.get("warnings", ()))
+        raise
+    _print_warnings(configuration.warnings)
     return configuration
+
+
+def _print_warnings(warnings: Iterable[object]) -> None:
+    for warning in warnings:
+        print(f"airmirror: warning: {warning}", file=sys.stderr)
 
 
 def chosen_flows(configuration: Configuration, args: argparse.Namespace) -> tuple[Flow, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from mirror.config import client_options, foreign
@@ -26,7 +27,7 @@ def check_and_clean(scopes: Scopes, findings: Findings) -> None:
     for scope in scopes.each():
         _rename_old(scope, findings)
     for name in list(scopes.top):
-        _TopLevel(scopes.top, findings).check(name)
+        _TopLevel(scopes.top, findings, scopes.clusters).check(name)
     for alias, settings in scopes.clusters.items():
         for name in list(settings):
             _Cluster(settings, findings, alias).check(name)
@@ -132,8 +133,6 @@ class _Level:
     def check_security(self, name: str) -> None:
         if name == "bootstrap.servers":
             self.check_value(name, t.BOOTSTRAP)
-        elif name.rpartition(".")[0] and not is_security_name(name):
-            self.unknown(name, [])
         else:
             self._check_security_value(name, name)
 
@@ -156,7 +155,7 @@ class _Level:
         else:
             self.unknown(key, client_options.names(kind), name)
 
-    def unknown(self, key: str, known: Any, name: str = "") -> None:
+    def unknown(self, key: str, known: Iterable[str], name: str = "") -> None:
         setting = self.settings[key]
         written = setting.origin.key
         prefix = written[: len(written) - len(name or key)]
@@ -170,6 +169,10 @@ _NAMES = [option.name for option in foreign.TABLE]
 
 class _TopLevel(_Level):
     """Keys without a scope."""
+
+    def __init__(self, settings: dict[str, Setting], findings: Findings, aliases: Iterable[str]) -> None:
+        super().__init__(settings, findings)
+        self.aliases = aliases
 
     def check(self, name: str) -> None:
         setting = self.settings[name]
@@ -189,7 +192,8 @@ class _TopLevel(_Level):
         elif name.startswith(foreign.NO_EFFECT_PREFIXES):
             self.findings.note(setting.origin, "no effect in airmirror: an option of Kafka Connect")
         elif (alias := _alias_of_connection(name)) is not None:
-            self.findings.warn(setting.origin, f"{alias} is not one of the clusters; ignored")
+            hint = did_you_mean(alias, self.aliases)
+            self.findings.warn(setting.origin, f"{alias} is not one of the clusters; ignored{hint}")
         elif not (name.startswith("replication.policy.") and not did_you_mean(name, _NAMES)):
             self.unknown(name, _NAMES)
 

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+import functools
 import re
+import sys
+import unicodedata
 from collections.abc import Sequence
 
 # POSIX and java.lang.Character classes that topic and group names can meet, as the inside of a character class.
 _PROPERTIES = {
     "Lower": "a-z", "Upper": "A-Z", "Alpha": "a-zA-Z", "Digit": "0-9", "Alnum": "a-zA-Z0-9", "ASCII": r"\x00-\x7F",
     "Punct": r"!-/:-@\[-`{-~", "Graph": "!-~", "Print": " -~", "Blank": r" \t", "Cntrl": r"\x00-\x1F\x7F",
-    "XDigit": "0-9a-fA-F", "Space": r" \t\n\x0B\f\r", "javaLowerCase": "a-z", "javaUpperCase": "A-Z",
+    "XDigit": "0-9a-fA-F", "Space": r" \t\n\x0B\f\r",
 }  # fmt: skip
 _CLASS_ESCAPES = {"h": r" \t\xA0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000", "v": r"\n\x0B\f\r\x85\u2028\u2029"}
 _ANCHORS = {"z": r"\Z", "Z": r"(?=\n?\Z)", "H": f"[^{_CLASS_ESCAPES['h']}]", "V": f"[^{_CLASS_ESCAPES['v']}]"}
 # Java's \d, \w and \s are ASCII; with re.ASCII so are Python's, except that its \s has no vertical tab to lose.
 _PLAIN_ESCAPES = frozenset("dDwWsSbBAtnrfa")
+_REPETITION = re.compile(r"\{[0-9]+(,[0-9]*)?\}")
 _FLAGS = frozenset("imsx")
+
+
+@functools.cache
+def _property_class(name: str) -> str:
+    """The inside of a character class for a POSIX class or a Unicode category; empty for others."""
+    if name in _PROPERTIES:
+        return _PROPERTIES[name]
+    category = {"IsDigit": "Nd", "IsLetter": "L"}.get(name, name.removeprefix("Is"))
+    if not re.fullmatch(r"[LMNPSZC][a-z]?", category):
+        return ""
+    # Looked up only for files that name one: it takes a tenth of a second.
+    codes = [code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)).startswith(category)]
+    ranges: list[list[int]] = []
+    for code in codes:
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in ranges)
 
 
 class RegexRefused(ValueError):
@@ -80,6 +103,8 @@ class _Translation:
             self.at += 1
         elif char in "*+?" and not self._has_something_to_repeat():
             raise self._refused(f"nothing stands before {char}")
+        elif char == "{" and not _REPETITION.match(self.pattern, self.at):
+            raise self._refused("{ begins no repetition such as {2,3}")
         else:
             self._take(char)
 
@@ -145,7 +170,13 @@ class _Translation:
     def _single_escape(self, escaped: str, *, in_class: bool) -> str:
         if escaped in _ANCHORS and not in_class:
             return _ANCHORS[escaped]
-        if escaped in _PLAIN_ESCAPES or escaped.isdigit():
+        if escaped in "123456789":
+            if self.pattern[self.at : self.at + 1].isdigit():
+                raise self._refused(
+                    f"\\{escaped} is followed by a digit, which only Java can tell from a longer number"
+                )
+            return "\\" + escaped
+        if escaped in _PLAIN_ESCAPES:
             return "\\" + escaped
         if escaped == "e":
             return r"\x1B"
@@ -160,10 +191,9 @@ class _Translation:
         return re.escape(text)
 
     def _property(self, *, negated: bool, in_class: bool) -> str:
-        named = re.compile(r"\\[pP](?:\{(\w+=)?(?:Is|In)?(\w+)\}|(\w))").match(self.pattern, self.at)
-        name = (named[2] or named[3]) if named else ""
-        inside = _PROPERTIES.get(name)
-        if not named or inside is None or (negated and in_class):
+        named = re.compile(r"\\[pP](?:\{(\w+)\}|(\w))").match(self.pattern, self.at)
+        inside = _property_class(named[1] or named[2]) if named else ""
+        if not named or not inside:
             raise self._refused(f"{named[0] if named else self.pattern[self.at : self.at + 2]} has no counterpart")
         self.at = named.end()
         if in_class:
@@ -193,29 +223,46 @@ class _Translation:
         return f"(?P={found[1]})"
 
     def _character_class(self) -> str:
-        """A class as Java reads it; unions are flattened, intersections refused."""
+        """One class as something that matches one character; `&&` becomes lookaheads."""
         self.at += 1
         negated = self.pattern.startswith("^", self.at)
         self.at += negated
-        inside: list[str] = []
-        while not self.pattern.startswith("]", self.at) or not inside:
+        operands = [self._class_union(is_first=True)]
+        while self.pattern.startswith("&&", self.at):
+            self.at += 2
+            operands.append(self._class_union(is_first=False))
+        self.at += 1
+        if len(operands) == 1 and operands[0].startswith("["):
+            return f"[^{operands[0][1:]}" if negated else operands[0]
+        whole = "".join(f"(?={operand})" for operand in operands[1:]) + operands[0]
+        return rf"(?:(?!{whole})[\s\S])" if negated else f"(?:{whole})"
+
+    def _class_union(self, *, is_first: bool) -> str:
+        """What stands in a class up to `&&` or its end: plain characters, and classes nested among them."""
+        plain: list[str] = []
+        nested: list[str] = []
+        while not self.pattern.startswith("&&", self.at):
+            if self.pattern.startswith("]", self.at) and (plain or nested or not is_first):
+                break
             if self.at >= len(self.pattern):
                 raise self._refused("a [ is not closed")
-            if self.pattern.startswith("&&", self.at):
-                raise self._refused("the class intersection && has no counterpart")
-            inside.append(self._class_part())
-        self.at += 1
-        return f"[{'^' if negated else ''}{''.join(inside)}]"
+            if self.pattern[self.at] == "[":
+                nested.append(self._character_class())
+            elif self.pattern[self.at : self.at + 2] in (r"\P", r"\H", r"\V"):
+                nested.append(self._escape(in_class=False))
+            else:
+                plain.append(self._class_part(plain))
+        if not plain and not nested:
+            raise self._refused("an operand of && is empty")
+        if not nested:
+            return f"[{''.join(plain)}]"
+        alternatives = ["[" + "".join(plain) + "]", *nested] if plain else nested
+        return f"(?:{'|'.join(alternatives)})"
 
-    def _class_part(self) -> str:
+    def _class_part(self, before: list[str]) -> str:
         char = self.pattern[self.at]
         if char == "\\":
             return self._escape(in_class=True)
-        if char == "[":
-            nested = self._character_class()
-            if nested.startswith("[^"):
-                raise self._refused(f"the negated class {nested} inside a class has no counterpart")
-            return nested[1:-1]
         self.at += 1
         # Python warns of these as future set operations.
-        return "\\" + char if char in "&~|[" else char
+        return "\\" + char if char in "&~|[" or (char == "-" and before[-1:] == ["-"]) else char

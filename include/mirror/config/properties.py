@@ -31,7 +31,8 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     joined, start = "", 0
     for number, natural in enumerate(_LINE_END.split(text), 1):
         line = natural.lstrip(_BLANKS)
-        if not start:
+        if not joined:  # also after a line that is a lone backslash, as Java has it
+            start = 0
             if not line or line[0] in "#!":
                 continue
             start = number
@@ -40,7 +41,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
             continue
         yield start, joined + line
         joined, start = "", 0
-    if start:
+    if joined:
         yield start, joined
 
 

@@ -39,9 +39,9 @@ Options that start with `airmirror.` are ours; MM2 ignores them, so one file ser
 
 """
 
-_AFTER_FORMS = """Two options of the source's consumer are the copy's own: `auto.offset.reset` (`earliest` unless the file says `latest`)
-decides where a partition without position begins, and `isolation.level` is `read_committed` unless the
-file says otherwise.
+_AFTER_FORMS = """Two options of the source's consumer are the copy's own: `auto.offset.reset` (`earliest` unless the
+file says `latest`) decides where a partition without position begins, and `isolation.level` is `read_committed` unless
+the file says otherwise.
 """
 
 _FORMS = (
@@ -58,9 +58,9 @@ _FORMS = (
 )  # fmt: skip
 
 _STORES = """Stores: PEM truststores (`ssl.truststore.certificates`, or a `.pem` file) become `ssl.ca.pem` or
-`ssl.ca.location`; PEM and PKCS12 keystores are handed on; JKS stores are refused when a client is made. `sasl.jaas.config` is read for its user
-name and password (PLAIN, SCRAM), client id and secret (OAUTHBEARER), principal and keytab (GSSAPI, which needs a
-librdkafka built with Kerberos).
+`ssl.ca.location`; PEM and PKCS12 keystores are handed on; JKS stores are refused when a client is made.
+`sasl.jaas.config` is read for its user name and password (PLAIN, SCRAM), client id and secret (OAUTHBEARER), principal
+and keytab (GSSAPI, which needs a librdkafka built with Kerberos).
 """
 
 

@@ -45,6 +45,7 @@ def settings_of(entries: Iterable[Entry], file: str, findings: Findings) -> dict
         origin = Origin(file=file, line=entry.line, key=entry.key)
         if entry.mistake:
             findings.problem(origin, entry.mistake)
+            continue
         if earlier := settings.get(entry.key):
             findings.warn(origin, f"is also set in line {earlier.origin.line}; the last one, this one, counts")
         settings[entry.key] = Setting(text=entry.value, origin=origin)
