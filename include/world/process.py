@@ -16,10 +16,10 @@ import psutil
 # Waits on the other end of our pipe: it closes when we die, however we die (kill -9 too, and on any Unix).
 _WATCHDOG = """
 read -r _
-kill -{sign} -- -{pid}
+kill -s {sign} -- -{pid}
 seconds=0
-while kill -0 -- -{pid} && [ $seconds -lt {grace} ]; do seconds=$((seconds+1)); sleep 1; done
-kill -9 -- -{pid}
+while kill -s 0 -- -{pid} && [ $seconds -lt {grace} ]; do seconds=$((seconds+1)); sleep 1; done
+kill -s KILL -- -{pid}
 """
 _SUFFIX = ".process.json"
 
@@ -173,9 +173,10 @@ def stop_detached(directory: Path, timeout_s: float = 30) -> list[str]:
         state = json.loads(path.read_text())
         try:
             process = psutil.Process(state["pid"])
-            if abs(process.create_time() - state["created"]) < 1:
-                process.send_signal(state["signal"])
-                stopping.append((path, process, process.pid))
+            if abs(process.create_time() - state["created"]) > 1:
+                raise psutil.NoSuchProcess(process.pid)  # another one has its number now
+            process.send_signal(state["signal"])
+            stopping.append((path, process, process.pid))
         except psutil.NoSuchProcess:
             path.unlink()
     psutil.wait_procs([process for _, process, _ in stopping], timeout=timeout_s)
