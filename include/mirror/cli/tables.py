@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Sequence
 
-# Without a terminal there is no width to respect; wide lines keep a row on one line for grep.
-PIPE_WIDTH = 200
+# Without a terminal there is no width to respect; a row stays on one line for grep, however long its names are.
+PIPE_WIDTH_MIN = 200
 
 
 def print_table(
@@ -21,6 +21,7 @@ def print_table(
     """Prints one table: `wrapped` columns may break over lines, `right` ones align right, `dim` rows step back."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
+    from rich.measure import Measurement
     from rich.table import Table
     from rich.text import Text
 
@@ -36,4 +37,8 @@ def print_table(
         # Text, because regexes have brackets, which rich would read as markup.
         style = "dim" if number < len(dim) and dim[number] else None
         table.add_row(*(Text(str(cell)) for cell in row), style=style)
-    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
+    console = Console()
+    if not sys.stdout.isatty():
+        unbounded = console.options.update(max_width=sys.maxsize)
+        console = Console(width=max(PIPE_WIDTH_MIN, Measurement.get(console, unbounded, table).maximum))
+    console.print(table)
