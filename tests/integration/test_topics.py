@@ -6,6 +6,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from mirror.errors import TopicRefused, UsageRefused
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.values import NewTopic
 from mirror.topics import TopicPlan, TopicSummary, apply, discover, ensure_internal
+from mirror.topics.visibility import wait_until_visible
 from world.kafka import KafkaCluster
 
 TopicName = Callable[..., str]
@@ -113,6 +115,20 @@ def test_many_topics_are_there_for_every_client_when_the_run_ends(pair: Pair, to
     assert {topic.partition_count for topic in found.values()} == {4}
     assert len(found) == len(names)
     assert pair.mirror(f"topics = {prefix}.*").changed_nothing
+
+
+def test_the_wait_for_new_topics_lasts_until_they_are_there_and_names_those_that_never_come(
+    pair: Pair, topic_name: TopicName
+) -> None:
+    late, never = topic_name("late"), topic_name("never")
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(wait_until_visible, pair.target, {late: 3})
+        make(pair.target, late, 1)
+        assert not waiting.done()
+        assert pair.target.grow_topics({late: 3}) == {late: None}
+        assert waiting.result(timeout=DEADLINE_S) == {}
+    (error,) = wait_until_visible(pair.target, {late: 3, never: 1}, within_s=0).values()
+    assert (error.about["topic"], error.about["cluster"]) == (never, "west")
 
 
 def test_a_plan_carried_out_twice_changes_nothing_the_second_time(pair: Pair, topic_name: TopicName) -> None:
@@ -274,7 +290,7 @@ def test_a_dry_run_shows_every_decision_and_changes_nothing(
     with arguments(pair, f"topics = {topic}", "east->west", "--dry-run") as args:
         assert args.run(args) == 0
     shown = capsys.readouterr().out
-    row = next(line for line in shown.splitlines() if line.startswith(topic))
+    row = next(line for line in shown.splitlines() if line.strip().startswith(topic))
     assert f"selected: matches topics `{topic}`" in row
     assert f"east.{topic}" in row
     assert "create, 3 partitions" in row

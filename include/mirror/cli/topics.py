@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, Literal
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
+from mirror.cli.tables import print_table
 from mirror.config import Flow
 from mirror.errors import UsageRefused
 from mirror.kafka.cluster import Cluster
 from mirror.topics import TopicPlan, TopicSummary, apply, discover
-
-# Columns of output that is not a terminal: wide enough that a long name and its reason stay on one line.
-PIPE_WIDTH = 400
 
 
 def add_parser(commands: Any) -> None:
@@ -79,76 +72,67 @@ def _show_plan(plan: TopicPlan, *, as_json: bool) -> None:
         return
     actions = {c.upstream_topic: f"create, {_partitions(c.topic.partition_count)}" for c in plan.creations}
     actions |= {g.upstream_topic: f"grow from {g.partition_count_now} to {g.partition_count}" for g in plan.growths}
-    table = _table("source topic", "decision", "remote topic", "would")
-    for decision in plan.decisions:
-        style = "red" if decision.refused else "" if decision.selected else "dim"
-        remote = decision.remote_topic if decision.selected else ""
-        action = actions.get(decision.topic, "nothing: it is there") if decision.selected else ""
-        table.add_row(*map(Text, (decision.topic, decision.reason, remote, action)), style=style)
-    console = _console()
-    console.print(table)
-    _print_internal(console, plan)
-    _print_notices(console, plan.notices)
-    console.print(
-        Text(
-            f"{plan.flow}: {plan.selected_count} of {plan.topic_count} topics selected; would create "
-            f"{len(plan.creations)} and grow {len(plan.growths)}. Nothing was changed."
-        )
+    print_table(
+        f"topics of {plan.source} for {plan.flow}",
+        ("source topic", "decision", "remote topic", "would"),
+        [
+            (
+                decision.topic,
+                decision.reason,
+                decision.remote_topic if decision.selected else "",
+                actions.get(decision.topic, "nothing: it is there") if decision.selected else "",
+            )
+            for decision in plan.decisions
+        ],
+        wrapped=("source topic", "decision", "remote topic"),
+        dim=[not decision.selected and not decision.refused for decision in plan.decisions],
     )
-
-
-def _print_internal(console: Console, plan: TopicPlan) -> None:
     for creation in plan.creations:
         if not creation.upstream_topic:
-            console.print(Text(f"would create internal topic {creation.topic.name} on {creation.cluster}"))
+            print(f"would create internal topic {creation.topic.name} on {creation.cluster}")
+    _print_notices(plan.notices)
+    print(
+        f"{plan.flow}: {plan.selected_count} of {plan.topic_count} topics selected; would create "
+        f"{len(plan.creations)} and grow {len(plan.growths)}. Nothing was changed."
+    )
 
 
 def _show_summary(summary: TopicSummary, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(summary.to_json(), indent=2))
         return
-    console = _console()
-    if not summary.changed_nothing or summary.failures:
-        table = _table("cluster", "topic", "done")
-        for creation in summary.created:
-            topic = creation.topic
-            done = f"created, {_partitions(topic.partition_count)}" + _settings_words(topic.configs)
-            table.add_row(*map(Text, (creation.cluster, topic.name, done)))
-        target = summary.flow.partition("->")[2]
-        for growth in summary.grown:
-            done = f"grown from {growth.partition_count_now} to {growth.partition_count} partitions"
-            table.add_row(*map(Text, (target, growth.topic, done)))
-        for failure in summary.failures:
-            table.add_row(*map(Text, (failure.cluster, failure.topic, failure.error.message)), style="red")
-        console.print(table)
-    _print_notices(console, summary.notices)
     head = f"{summary.flow}: {summary.selected_count} of {summary.topic_count} topics selected; "
     if summary.changed_nothing and not summary.failures:
-        console.print(Text(head + "all are there, nothing to do."))
-    else:
-        counts = f"created {len(summary.created)}, grew {len(summary.grown)}, failed {len(summary.failures)}."
-        console.print(Text(head + counts))
+        _print_notices(summary.notices)
+        print(head + "all are there, nothing to do.")
+        return
+    print_table(
+        f"topics of {summary.flow}",
+        ("cluster", "topic", "done"),
+        list(_rows(summary)),
+        wrapped=("topic", "done"),
+    )
+    _print_notices(summary.notices)
+    print(head + f"created {len(summary.created)}, grew {len(summary.grown)}, failed {len(summary.failures)}.")
+
+
+def _rows(summary: TopicSummary) -> Iterator[tuple[str, str, str]]:
+    for creation in summary.created:
+        topic = creation.topic
+        settings = "".join(f", {name}={value}" for name, value in topic.configs.items())
+        yield creation.cluster, topic.name, f"created, {_partitions(topic.partition_count)}{settings}"
+    target = summary.flow.partition("->")[2]
+    for growth in summary.grown:
+        done = f"grown from {growth.partition_count_now} to {growth.partition_count} partitions"
+        yield target, growth.topic, done
+    for failure in summary.failures:
+        yield failure.cluster, failure.topic, failure.error.message
 
 
 def _partitions(count: int) -> str:
     return "1 partition" if count == 1 else f"{count} partitions"
 
 
-def _settings_words(settings: Any) -> str:
-    return "".join(f", {name}={value}" for name, value in settings.items())
-
-
-def _print_notices(console: Console, notices: tuple[str, ...]) -> None:
+def _print_notices(notices: tuple[str, ...]) -> None:
     for notice in notices:
-        console.print(Text(f"note: {notice}", style="yellow"))
-
-
-def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, soft_wrap=False)
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
+        print(f"note: {notice}")

@@ -128,7 +128,8 @@ class TopicSummary:
         if not self.failures:
             return None
         lines = [f"{failure.topic}: {failure.error.message}" for failure in self.failures]
-        message = f"flow {self.flow}: {len(lines)} topics are not as they should be:\n  " + "\n  ".join(lines)
+        count = "1 topic is" if len(lines) == 1 else f"{len(lines)} topics are"
+        message = f"flow {self.flow}: {count} not as wanted:\n  " + "\n  ".join(lines)
         errors = [failure.error for failure in self.failures]
         kind = type(errors[0]) if all(isinstance(error, TryAgain) for error in errors) else TopicRefused
         steps = list(dict.fromkeys(error.next_step for error in errors if error.next_step))

@@ -35,7 +35,7 @@ def settings_of(tmp_path: Path, *entries: ConfigEntry, lines: str = "", target_m
         ("A->B.use.defaults.from = source", entry("retention.ms", "1000", DEFAULT), True),
         ("A->B.use.defaults.from = source", entry("retention.ms", "1000", STATIC), False),
         ("", entry("retention.ms", "1000", is_read_only=True), False),
-        ("", entry("retention.ms", None, is_sensitive=True), False),
+        ("", entry("retention.ms", "1000", is_sensitive=True), False),
         ("", entry("min.insync.replicas", "2"), False),
         ("", entry("min.insync.replicas", "2", DYNAMIC_BROKER), False),
         ("", entry("message.timestamp.type", "LogAppendTime"), False),
