@@ -167,6 +167,7 @@ class Ledger:
 
     def calm_down(self) -> bool:
         """End careful mode once nothing is suspected any more; says whether ranges are to be assigned anew."""
+        self.suspects = {p: among for p, among in self.suspects.items() if self._entries[p].position < among.stop}
         if self.is_careful and not self.suspects:
             self.is_careful = False
             return True

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mirror.config import Flow
+from mirror.config import options as opt
 from mirror.copy.first_positions import undecided
-from mirror.copy.judge import Judgement, judge
+from mirror.copy.judge import Judgement, foreign_data, judge
 from mirror.copy.links import links_of
 from mirror.copy.spec import FlowLinks
 from mirror.copy.survey import SourceView, Survey, survey
@@ -80,12 +81,14 @@ def look(flow: Flow, topics: re.Pattern[str] | None = None) -> Look:
 def look_at(flow: Flow, links: FlowLinks, source: Cluster, target: Cluster, topics: re.Pattern[str] | None) -> Look:
     seen = survey(flow, links, source, target)
     judgement = judge(flow, links, seen)
+    fresh = undecided(seen)
+    foreign = foreign_data(links, seen, fresh) if flow[opt.ON_FOREIGN_DATA] == "fail" else {}
     # A partition without a first position is not stopped: the next run decides it.
     stopped = {p: e for p, e in judgement.stopped.items() if not isinstance(e, PositionUnknown)}
     return Look(
         survey=seen,
-        judgement=Judgement(ready=judgement.ready, stopped=stopped, waiting=judgement.waiting),
-        undecided=tuple(undecided(seen)),
+        judgement=Judgement(ready=judgement.ready, stopped={**stopped, **foreign}, waiting=judgement.waiting),
+        undecided=tuple(p for p in fresh if p not in foreign),
         topics=topics,
     )
 

@@ -64,6 +64,8 @@ class RecordEngine:
         self._failures: list[_Failure] = []
         self._careful = False
         self._sent = False
+        # Reports of an aborted transaction may come while the next one is open: each knows which one it belongs to.
+        self._transaction = 0
 
     def open(self) -> None:
         self._writer.init()
@@ -87,6 +89,7 @@ class RecordEngine:
 
     def move(self, limits: Limits) -> Moved:
         deadline = time.monotonic() + limits.seconds
+        self._transaction += 1
         self._failures = []
         self._sent = False
         for track in self._tracks.values():
@@ -115,7 +118,7 @@ class RecordEngine:
                 record.value,
                 record.key,
                 record.partition.partition,
-                self._report(record.partition, 0, 0),
+                self._state_report(record.partition),
             )
             self._sent = True
         if state:
@@ -257,9 +260,12 @@ class RecordEngine:
         # In careful mode a step is one batch, and the broker refuses a batch as a whole.
         suspect = range(run.upstream_start, run.upstream_start + run.length) if self._careful else range(offset, offset)
 
+        transaction = self._transaction
+
         def delivered(error: Any, message: Any) -> None:
             if error is not None:
-                self._failures.append(_Failure(partition, suspect.start, suspect.stop, error))
+                if transaction == self._transaction:
+                    self._failures.append(_Failure(partition, suspect.start, suspect.stop, error))
                 return
             if index == 0:
                 run.downstream_start = message.offset()
@@ -268,10 +274,12 @@ class RecordEngine:
 
         return delivered
 
-    def _report(self, partition: TopicPartition, start: int, end: int) -> Callable[[Any, Any], None]:
+    def _state_report(self, partition: TopicPartition) -> Callable[[Any, Any], None]:
+        transaction = self._transaction
+
         def delivered(error: Any, _: Any) -> None:
-            if error is not None:
-                self._failures.append(_Failure(partition, start, end, error))
+            if error is not None and transaction == self._transaction:
+                self._failures.append(_Failure(partition, 0, 0, error))
 
         return delivered
 

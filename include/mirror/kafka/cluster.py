@@ -20,6 +20,7 @@ from confluent_kafka.admin import (
 from confluent_kafka.admin import NewTopic as ClientNewTopic
 
 from mirror.errors import MirrorError
+from mirror.kafka.client_log import CLIENT_LOG
 from mirror.kafka.errors import MISSING, error_of, kafka_call
 from mirror.kafka.values import ConfigEntry, NewTopic, TopicDescription, TopicPartition
 
@@ -50,7 +51,7 @@ class Cluster:
         self.alias = alias
         self._last_error: KafkaError | None = None
         # The client is kept: one that is garbage-collected fails its own futures.
-        client_settings: dict[str, Any] = {**settings, "error_cb": self._remember}
+        client_settings: dict[str, Any] = {**settings, "error_cb": self._remember, "logger": CLIENT_LOG}
         self._client = AdminClient(client_settings)
 
     def __enter__(self) -> Cluster:

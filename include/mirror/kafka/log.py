@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, KafkaError, Message, Producer
 from confluent_kafka import TopicPartition as ClientTopicPartition
 
 from mirror.errors import ClusterBusy, ClusterUnreachable
+from mirror.kafka.client_log import CLIENT_LOG
 from mirror.kafka.errors import error_of, kafka_call
 from mirror.kafka.values import TopicPartition
 
@@ -41,6 +42,7 @@ def consumer_for(settings: Mapping[str, Any], **more: Any) -> Consumer:
             "enable.auto.offset.store": False,
             "auto.offset.reset": "error",
             "enable.partition.eof": True,
+            "logger": CLIENT_LOG,
             **more,
         }
     )
@@ -123,7 +125,9 @@ class Appender:
 
     def __init__(self, alias: str, settings: Mapping[str, Any]) -> None:
         self.alias = alias
-        self._producer = Producer({**settings, "enable.idempotence": True, "acks": "all", "linger.ms": 0})
+        self._producer = Producer(
+            {**settings, "enable.idempotence": True, "acks": "all", "linger.ms": 0, "logger": CLIENT_LOG}
+        )
 
     def append(self, records: Iterable[tuple[TopicPartition, bytes | None, bytes | None]]) -> list[int]:
         """Write all records in order; the broker's timestamp of each, or the first error."""

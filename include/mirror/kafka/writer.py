@@ -10,6 +10,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from mirror.errors import AttemptsExhausted, ClusterUnreachable, FencedByNewerRun
+from mirror.kafka.client_log import CLIENT_LOG
 from mirror.kafka.errors import DENIED, FENCED, REFUSED, error_of, kafka_error_in
 
 # Bytes of one record that the client lets pass: its maximum. It looks at the uncompressed size, the broker at the
@@ -53,6 +54,7 @@ class TransactionalWriter:
             "transactional.id": transactional_id,
             "transaction.timeout.ms": timeout_ms,
             "enable.idempotence": True,
+            "logger": CLIENT_LOG,
             "acks": "all",
             "message.max.bytes": CLIENT_RECORD_LIMIT_BYTES,
             "batch.size": min(batch_bytes, int(settings.get("batch.size", BATCH_BYTES))),
