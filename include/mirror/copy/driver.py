@@ -37,6 +37,9 @@ from mirror.wire import control as wire
 
 log = logging.getLogger(__name__)
 
+# Partitions in a result document: at some 150 to 600 bytes each it stays below the megabyte a record may have.
+PARTITIONS_KEPT = 1000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyRequest:
@@ -217,7 +220,7 @@ class _Run:
             flow=self._links.flow_key,
             run_number=claim.claim.run_number,
             run=self._request.run,
-            document=result.to_json(),
+            document=result.to_json(at_most=PARTITIONS_KEPT),
         )
 
 

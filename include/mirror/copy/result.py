@@ -84,9 +84,13 @@ class CopyResult:
     def gaps(self) -> tuple[tuple[TopicPartition, Gap], ...]:
         return tuple((p.partition, gap) for p in self.partitions for gap in p.gaps)
 
-    def to_json(self) -> dict[str, Any]:
-        """Only partitions with something to tell: a thousand idle ones would drown the rest."""
-        told = [p.to_json() for p in self.partitions if p.end != p.start or p.error or p.gaps or p.altered]
+    def to_json(self, *, at_most: int | None = None) -> dict[str, Any]:
+        """Only partitions with something to tell: a thousand idle ones would drown the rest.
+
+        With `at_most`, so many of them, those with trouble first: a record of the control topic has its limit.
+        """
+        worth_telling = [p for p in self.partitions if p.end != p.start or p.error or p.gaps or p.altered]
+        told = [p.to_json() for p in sorted(worth_telling, key=lambda p: not (p.error or p.gaps))[:at_most]]
         return {
             "flow": self.flow,
             "run": self.run,
@@ -94,7 +98,8 @@ class CopyResult:
             "bytes": self.byte_count,
             "seconds": round(self.seconds, 3),
             "partitions": told,
-            "idle_partitions": len(self.partitions) - len(told),
+            "partitions_not_listed": len(worth_telling) - len(told),
+            "idle_partitions": len(self.partitions) - len(worth_telling),
             "waiting": dict(self.waiting),
             "notices": list(self.notices),
             "slots": [{"slot": s.slot, "executor": s.executor, "partitions": len(s.partitions)} for s in self.slots],
