@@ -11,7 +11,7 @@ from mirror.config import options as opt
 from mirror.config import types as t
 from mirror.config.options import Option, Scope, Status
 from mirror.config.placeholders import has_expression
-from mirror.config.problems import Findings, did_you_mean
+from mirror.config.problems import Findings, did_you_mean, nearest
 from mirror.config.scopes import KINDS, Scopes, Setting, is_security_name
 from mirror.config.secrets import is_secret
 from mirror.config.types import ValueMistake, ValueType
@@ -167,6 +167,18 @@ class _Level:
 _NAMES = [option.name for option in foreign.TABLE]
 
 
+def _is_connects(name: str) -> bool:
+    """Whether it belongs to a family of Connect's options and is no slip of the pen."""
+    return name.startswith(foreign.NO_EFFECT_PREFIXES) and nearest(name, _NAMES, cutoff=0.88) is None
+
+
+def _is_policys_own(name: str) -> bool:
+    """Whether it may be an option of the user's own policy, which MM2 hands on whatever it is called."""
+    prefix = "replication.policy."
+    known = [option.removeprefix(prefix) for option in _NAMES if option.startswith(prefix)]
+    return name.startswith(prefix) and nearest(name.removeprefix(prefix), known) is None
+
+
 class _TopLevel(_Level):
     """Keys without a scope."""
 
@@ -189,12 +201,12 @@ class _TopLevel(_Level):
             self.check_security(name)
         elif name.startswith(tuple(f"{kind}." for kind in KINDS)):
             self.findings.warn(setting.origin, f"has no effect at top level, in MM2 neither; write ALIAS.{name}")
-        elif name.startswith(foreign.NO_EFFECT_PREFIXES):
+        elif _is_connects(name):
             self.findings.note(setting.origin, "no effect in airmirror: an option of Kafka Connect")
         elif (alias := _alias_of_connection(name)) is not None:
             hint = did_you_mean(alias, self.aliases)
             self.findings.warn(setting.origin, f"{alias} is not one of the clusters; ignored{hint}")
-        elif not (name.startswith("replication.policy.") and not did_you_mean(name, _NAMES)):
+        elif not _is_policys_own(name):
             self.unknown(name, _NAMES)
 
 
@@ -224,7 +236,7 @@ class _Cluster(_Level):
         elif option:
             self.findings.warn(origin, f"has no effect for a cluster, in MM2 neither; write {name} at top level or "
                 f"A->B.{name}")  # fmt: skip
-        elif name.startswith(foreign.NO_EFFECT_PREFIXES):
+        elif _is_connects(name):
             self.findings.note(origin, "no effect in airmirror: an option of Kafka Connect")
         elif any(client_options.find(kind, name) for kind in KINDS):
             kinds = [kind for kind in ("consumer", "producer", "admin") if client_options.find(kind, name)]
@@ -258,7 +270,7 @@ class _FlowLevel(_Level):
                 self.check_value(name, t.BOOTSTRAP)
             else:
                 self._check_security_value(name, cluster[2])
-        elif name.startswith(foreign.NO_EFFECT_PREFIXES):
+        elif _is_connects(name):
             self.findings.note(origin, "no effect in airmirror: an option of Kafka Connect")
-        elif not (name.startswith("replication.policy.") and not did_you_mean(name, _NAMES)):
+        elif not _is_policys_own(name):
             self.unknown(name, _NAMES)

@@ -19,18 +19,27 @@ _INT = t.whole(least=0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientOption:
-    """One option of a Java client; without `target` it has no counterpart, and `why` says so in plain words."""
+    """One option of a Java client; without `target` it has no counterpart, and `why` says so in plain words.
+
+    `type` is what Java takes; `limits`, what librdkafka does: a value beyond them is brought to the nearest within.
+    """
 
     name: str
     kinds: tuple[str, ...]
     type: ValueType[Any] = t.STRING
     target: str = ""
     convert: Callable[[Any], Value] | None = None
+    limits: tuple[int, int] | None = None
     why: str = ""
 
 
-def _same(*names: str, kinds: tuple[str, ...] = ALL, type_: ValueType[Any] = _INT) -> list[ClientOption]:
-    return [ClientOption(name=name, kinds=kinds, type=type_, target=name) for name in names]
+def _same(
+    *names: str,
+    kinds: tuple[str, ...] = ALL,
+    type_: ValueType[Any] = _INT,
+    limits: tuple[int, int] | None = None,
+) -> list[ClientOption]:
+    return [ClientOption(name=name, kinds=kinds, type=type_, target=name, limits=limits) for name in names]
 
 
 def _other(
@@ -40,28 +49,26 @@ def _other(
     kinds: tuple[str, ...] = ALL,
     type_: ValueType[Any] = _INT,
     convert: Callable[[Any], Value] | None = None,
+    limits: tuple[int, int] | None = None,
 ) -> ClientOption:
-    return ClientOption(name=name, kinds=kinds, type=type_, target=target, convert=convert)
+    return ClientOption(name=name, kinds=kinds, type=type_, target=target, convert=convert, limits=limits)
 
 
 def _none(why: str, *names: str, kinds: tuple[str, ...] = ALL) -> list[ClientOption]:
     return [ClientOption(name=name, kinds=kinds, why=why) for name in names]
 
 
-def _up_to_a_day(milliseconds: int) -> int:
-    """librdkafka's intervals end at a day, where Java's may mean `never`."""
-    return min(milliseconds, 86_400_000)
-
-
 def _kilobytes(size_bytes: int) -> int:
-    return max(1, -(-size_bytes // 1024))
+    return -(-size_bytes // 1024)
 
 
-def _system_default_if_negative(size_bytes: int) -> int:
-    """Java says -1, librdkafka 0, for the system's socket buffers."""
-    return max(0, size_bytes)
+def _zero_if_negative(number: int) -> int:
+    """Java says -1, librdkafka 0, for the system's socket buffers and for connections that never idle out."""
+    return max(0, number)
 
 
+_INT_MAX = 2**31 - 1
+_DAY_MS = 86_400_000
 _SIZE = t.whole(least=-1)
 _RESET = t.one_of("earliest", "latest", any_case=True)
 _ISOLATION = t.one_of("read_committed", "read_uncommitted", any_case=True)
@@ -80,17 +87,20 @@ OPTIONS: tuple[ClientOption, ...] = (
     # Every client.
     _other("bootstrap.servers", "bootstrap.servers", type_=t.BOOTSTRAP, convert=",".join),
     ClientOption(name="client.id", kinds=ALL, target="client.id"),
-    _other("request.timeout.ms", "socket.timeout.ms", type_=t.whole(least=10, most=300000)),
-    *_same("connections.max.idle.ms", type_=t.whole(least=-1, most=2**63 - 1, label="long")),
-    _other("metadata.max.age.ms", "metadata.max.age.ms", type_=_MS, convert=_up_to_a_day),
-    *_same("reconnect.backoff.ms", "reconnect.backoff.max.ms", type_=t.whole(least=0, most=3600000)),
-    *_same("retry.backoff.ms", "retry.backoff.max.ms", type_=t.whole(least=1, most=300000)),
-    _other("send.buffer.bytes", "socket.send.buffer.bytes", type_=_SIZE, convert=_system_default_if_negative),
-    _other("receive.buffer.bytes", "socket.receive.buffer.bytes", type_=_SIZE, convert=_system_default_if_negative),
-    *_same("socket.connection.setup.timeout.ms", type_=t.whole(least=1000)),
+    _other("request.timeout.ms", "socket.timeout.ms", limits=(10, 300_000)),
+    _other("connections.max.idle.ms", "connections.max.idle.ms", type_=t.whole(least=-1, most=2**63 - 1, label="long"),
+        convert=_zero_if_negative, limits=(0, _INT_MAX)),
+    *_same("metadata.max.age.ms", type_=_MS, limits=(1, _DAY_MS)),
+    *_same("reconnect.backoff.ms", "reconnect.backoff.max.ms", type_=_MS, limits=(0, 3_600_000)),
+    *_same("retry.backoff.ms", "retry.backoff.max.ms", type_=_MS, limits=(1, 300_000)),
+    _other("send.buffer.bytes", "socket.send.buffer.bytes", type_=_SIZE, convert=_zero_if_negative,
+        limits=(0, 100_000_000)),
+    _other("receive.buffer.bytes", "socket.receive.buffer.bytes", type_=_SIZE, convert=_zero_if_negative,
+        limits=(0, 100_000_000)),
+    *_same("socket.connection.setup.timeout.ms", type_=_MS, limits=(1000, _INT_MAX)),
     *_same("client.dns.lookup", type_=_LOOKUP),
     *_same("metadata.recovery.strategy", type_=_RECOVERY),
-    *_same("metadata.recovery.rebootstrap.trigger.ms"),
+    *_same("metadata.recovery.rebootstrap.trigger.ms", type_=_MS, limits=(0, _INT_MAX)),
     *_same("enable.metrics.push", type_=t.BOOL),
     *_none("airmirror bounds each call with admin.timeout.ms", "default.api.timeout.ms"),
     *_none(_NOT_THERE, "metadata.max.idle.ms", "socket.connection.setup.timeout.max.ms", "max.block.ms"),
@@ -99,10 +109,10 @@ OPTIONS: tuple[ClientOption, ...] = (
     *_none(_JVM, "metric.reporters", "metrics.num.samples", "metrics.recording.level", "metrics.sample.window.ms",
         "interceptor.classes", "auto.include.jmx.reporter", "security.providers"),
     # Consumers.
-    *_same("fetch.min.bytes", kinds=CONSUMER, type_=t.whole(least=1, most=100_000_000)),
-    *_same("fetch.max.bytes", kinds=CONSUMER, type_=t.whole(least=0, most=2_147_483_135)),
-    *_same("max.partition.fetch.bytes", kinds=CONSUMER, type_=t.whole(least=1, most=1_000_000_000)),
-    _other("fetch.max.wait.ms", "fetch.wait.max.ms", kinds=CONSUMER, type_=t.whole(least=0, most=300_000)),
+    *_same("fetch.min.bytes", kinds=CONSUMER, limits=(1, 100_000_000)),
+    *_same("fetch.max.bytes", kinds=CONSUMER, limits=(1000, 2_147_483_135)),
+    *_same("max.partition.fetch.bytes", kinds=CONSUMER, limits=(1, 1_000_000_000)),
+    _other("fetch.max.wait.ms", "fetch.wait.max.ms", kinds=CONSUMER, limits=(0, 300_000)),
     *_same("isolation.level", kinds=CONSUMER, type_=_ISOLATION),
     *_same("check.crcs", "allow.auto.create.topics", kinds=CONSUMER, type_=t.BOOL),
     *_same("client.rack", kinds=CONSUMER, type_=t.STRING),
@@ -115,16 +125,18 @@ OPTIONS: tuple[ClientOption, ...] = (
     ClientOption(name="auto.offset.reset", kinds=CONSUMER, type=_RESET,
         why="airmirror resolves first positions itself, by this value, and never lets a client jump"),
     # Producers.
-    *_same("batch.size", kinds=PRODUCER, type_=t.whole(least=1)),
-    *_same("linger.ms", kinds=PRODUCER, type_=t.whole(least=0, most=900_000)),
+    *_same("batch.size", kinds=PRODUCER, limits=(1, _INT_MAX)),
+    *_same("linger.ms", kinds=PRODUCER, type_=_MS, limits=(0, 900_000)),
     _other("buffer.memory", "queue.buffering.max.kbytes", kinds=PRODUCER,
-        type_=t.whole(least=1, most=2**41), convert=_kilobytes),
+        type_=_MS,
+        convert=_kilobytes, limits=(1, _INT_MAX)),
     *_same("compression.type", kinds=PRODUCER, type_=_CODEC),
     _other("compression.gzip.level", "compression.level", kinds=PRODUCER, type_=t.whole(least=-1, most=9)),
-    _other("compression.lz4.level", "compression.level", kinds=PRODUCER, type_=t.whole(least=1, most=12)),
-    _other("compression.zstd.level", "compression.level", kinds=PRODUCER, type_=t.whole(least=-1, most=12)),
-    _other("max.request.size", "message.max.bytes", kinds=PRODUCER, type_=t.whole(least=1000, most=1_000_000_000)),
-    *_same("max.in.flight.requests.per.connection", kinds=PRODUCER, type_=t.whole(least=1)),
+    _other("compression.lz4.level", "compression.level", kinds=PRODUCER, type_=t.whole(least=1, most=17),
+        limits=(1, 12)),
+    _other("compression.zstd.level", "compression.level", kinds=PRODUCER, type_=t.whole(), limits=(-1, 12)),
+    _other("max.request.size", "message.max.bytes", kinds=PRODUCER, limits=(1000, 1_000_000_000)),
+    *_same("max.in.flight.requests.per.connection", kinds=PRODUCER, type_=t.whole(least=1), limits=(1, 5)),
     *_same("delivery.timeout.ms", kinds=PRODUCER),
     *_none(_OWN_TRANSACTIONS, "acks", "enable.idempotence", "transactional.id", "transaction.timeout.ms",
         "transaction.two.phase.commit.enable", kinds=PRODUCER),

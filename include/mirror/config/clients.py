@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from mirror.config import client_options, security
+from mirror.config import client_options, limits, security
 from mirror.config import options as opt
 from mirror.config.client_options import ClientOption, Value
 from mirror.config.placeholders import resolve
@@ -76,39 +76,63 @@ def client_values(flow: Flow, side: Side, kind: Kind, findings: Findings | None 
     alias = flow.source if side == "source" else flow.target
     values = {value.name: value for value in _fixed(flow, kind)}
     for name, setting in properties.items():
-        if is_security_name(name) and name != "bootstrap.servers":
-            continue
         option = client_options.find(kind, name)
         if option is None:
-            continue  # told as unknown when the file was loaded
-        if not option.target:
-            findings.note(setting.origin, f"no effect: {option.why}")
+            continue  # a security option, read below, or one told as unknown when the file was loaded
+        if _is_other_codecs_level(name, properties):
             continue
-        value = ClientValue(name=option.target, value=_convert(option, setting), java_name=name, origin=setting.origin)
-        values[option.target] = value
-    prefix = properties.get("client.id")
-    base = f"airmirror|{flow.id}"
-    values["client.id"] = ClientValue(
-        name="client.id",
-        value=f"{resolve(prefix.text).strip()}|{base}" if prefix else base,
-        java_name="client.id",
-        origin=prefix.origin if prefix else DEFAULT,
-    )
-    for name, value_, java_name in security.translate(properties, alias, findings):
+        if option.target:
+            values[option.target] = _convert(option, setting, findings)
+        else:
+            findings.note(setting.origin, f"no effect: {option.why}")
+    _bend(flow, kind, values, findings)
+    values["client.id"] = _client_id(flow, properties.get("client.id"))
+    for name, value, java_name in security.translate(properties, alias, findings):
         origin = properties[java_name].origin if java_name in properties else DEFAULT
-        values[name] = ClientValue(name=name, value=value_, java_name=java_name, origin=origin)
+        values[name] = ClientValue(name=name, value=value, java_name=java_name, origin=origin)
     return list(values.values())
 
 
-def _convert(option: ClientOption, setting: Setting) -> Value:
+def _is_other_codecs_level(name: str, properties: Mapping[str, Setting]) -> bool:
+    """Java has a level per codec and reads the chosen codec's; librdkafka has one level."""
+    if not (name.startswith("compression.") and name.endswith(".level")):
+        return False
+    codec = properties.get("compression.type")
+    return codec is None or resolve(codec.text).strip().lower() != name.split(".")[1]
+
+
+def _convert(option: ClientOption, setting: Setting, findings: Findings) -> ClientValue:
     try:
-        value = option.type.parse(resolve(setting.text))
+        value: Value = option.type.parse(resolve(setting.text))
     except ValueMistake as mistake:
         raise ConfigurationRefused(f"{setting.origin}: {setting.origin.key}: {mistake}") from None
     if option.convert:
-        return option.convert(value)
-    result: Value = value
-    return result
+        value = option.convert(value)
+    if option.limits and isinstance(value, int):
+        within = min(max(value, option.limits[0]), option.limits[1])
+        if within != value:
+            findings.note(setting.origin, f"librdkafka's {option.target} ends at {within}; used so")
+        value = within
+    return ClientValue(name=option.target, value=value, java_name=option.name, origin=setting.origin)
+
+
+def _bend(flow: Flow, kind: Kind, values: dict[str, ClientValue], findings: Findings) -> None:
+    def use(name: str, number: int, why: str) -> None:
+        before = values.get(name, ClientValue(name=name, value=number))
+        findings.note(before.origin, f"librdkafka's {name} is {number} instead: {why}")
+        values[name] = replace(before, value=number)
+
+    numbers = {name: value.value for name, value in values.items() if isinstance(value.value, int)}
+    limits.bend(kind, numbers, flow[opt.TRANSACTION_TIMEOUT_MS], use)
+
+
+def _client_id(flow: Flow, prefix: Setting | None) -> ClientValue:
+    base = f"airmirror|{flow.id}"
+    if prefix is None:
+        return ClientValue(name="client.id", value=base)
+    return ClientValue(
+        name="client.id", value=f"{resolve(prefix.text).strip()}|{base}", java_name="client.id", origin=prefix.origin
+    )
 
 
 def _fixed(flow: Flow, kind: Kind) -> list[ClientValue]:

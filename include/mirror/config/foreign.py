@@ -13,7 +13,6 @@ from mirror.config import types as t
 from mirror.config.options import Option, Scope, Status
 from mirror.config.types import ValueType
 
-_BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 _MS = t.whole(most=2**63 - 1, label="long")
 
 

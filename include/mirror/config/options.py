@@ -23,7 +23,6 @@ class Scope(enum.Enum):
     DRIVER = "top level"
     FLOW = "top level or A->B."
     FLOW_ONLY = "A->B."
-    CLUSTER = "top level or A."
     WORKER = "A. or top level"
 
 
@@ -31,7 +30,6 @@ class Status(enum.Enum):
     """What airmirror makes of an option."""
 
     USED = "used"
-    LATER = "accepted, used by a later version"
     NO_EFFECT = "no effect in airmirror"
     OLD_NAME = "old name"
     REMOVED = "removed from MM2"

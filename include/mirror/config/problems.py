@@ -76,9 +76,9 @@ class Findings:
             self.all.append(notice)
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.72) -> str | None:
     """The known name that was probably meant."""
-    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.72)
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from mirror.config import foreign
 from mirror.config import options as opt
-from mirror.config.problems import DEFAULT, Findings, Origin, did_you_mean, nearest
+from mirror.config.problems import DEFAULT, Findings, Origin, did_you_mean
 from mirror.config.properties import Entry
 
 Pair = tuple[str, str]
@@ -143,8 +143,3 @@ def reaches_connectors(name: str) -> bool:
         or is_security_name(name)
         or name.startswith(("config.providers", "replication.policy", opt.OWN_PREFIX))
     )
-
-
-def nearest_option(name: str) -> str | None:
-    """The option that was probably meant."""
-    return nearest(name, [option.name for option in foreign.TABLE])

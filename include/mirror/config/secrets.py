@@ -9,7 +9,7 @@ from typing import TypeVar
 MASK = "********"
 
 _SECRET_NAME = re.compile(
-    r"password|passphrase|passcode|secret|jaas\.config|keystore\.key$|key\.pem$|private\.key|credentials?$|token$|apikey|api\.key",
+    r"pas+w|pass|pwd|secret|jaas\.config|keystore\.key$|key\.pem$|private\.key|credentials?$|token$|apikey|api\.key",
     re.IGNORECASE,
 )
 # A user and a password written into an address, as providers' addresses may have them.
