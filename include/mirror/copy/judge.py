@@ -147,10 +147,20 @@ def _from_first(flow: Flow, links: FlowLinks, survey: Survey, partition: TopicPa
 def _behind_mm2(survey: Survey, partition: TopicPartition, start: _Start) -> _Start:
     """MM2 may have copied on since: what it copied is neither ours to repeat nor to translate."""
     behind = survey.mm2_positions.get(partition)
-    if behind is None or behind <= start.position:
+    if behind is None or behind <= start.position or behind == _taken_over_at(survey, partition):
         return start
     state = None if start.state is None else replace(start.state, position=behind, history=EMPTY)
     return _Start(position=behind, state=state)
+
+
+def _taken_over_at(survey: Survey, partition: TopicPartition) -> int | None:
+    """Where MM2 stood when its position was last followed: if it still stands there, it has copied nothing since.
+
+    Without this, a topic that was made anew, or that a person restarted, would be set behind MM2's old position again,
+    and the records before it would be skipped in silence.
+    """
+    first = survey.control.first_positions.get(partition)
+    return first.position if first is not None and first.chosen_by == "mm2" else None
 
 
 def _inside_log(

@@ -11,6 +11,7 @@ from mirror.copy.bandwidth import Bandwidth
 from mirror.copy.engine import Limits, Move, Moved, Range, Refusal, Run, StateRecord
 from mirror.copy.points import reached
 from mirror.errors import LogTruncated, MirrorError, NotAuthorized, TopicNotFound
+from mirror.kafka.errors import kafka_error_in
 from mirror.kafka.reader import Met, SourceReader, met
 from mirror.kafka.values import TopicPartition
 from mirror.kafka.writer import Abortable, TransactionalWriter
@@ -247,9 +248,15 @@ class RecordEngine:
 
     def _not_taken(self, track: _Track, offset: int, error: Exception) -> Exception:
         """What a raised produce() means. The record is not in the transaction, so a commit would lose it in silence."""
-        inner: Any = error.args[0] if error.args else None
-        if not hasattr(inner, "code"):
-            return error
+        inner: Any = kafka_error_in(error)
+        if inner is None:
+            unreadable = isinstance(error, UnicodeDecodeError) or isinstance(error.__cause__, UnicodeDecodeError)
+            reason = "a header's name is not UTF-8, and the client cannot read it"
+            return (
+                Refusal(track.wanted.partition, offset, offset + 1, "UNREADABLE_HEADER", reason)
+                if unreadable
+                else error
+            )
         meaning = self._writer.meaning_of(inner, f"write to {track.wanted.remote}")
         if isinstance(meaning, Abortable) and meaning.is_refusal:
             return Refusal(track.wanted.partition, offset, offset + 1, inner.name(), inner.str())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mirror.copy.spec import FlowLinks
 from mirror.kafka.cluster import Cluster
@@ -21,6 +21,8 @@ class States:
 
     states: dict[TopicPartition, PartitionState]
     read_to: int
+    # When each was written, by its writer's clock.
+    written_ms: dict[TopicPartition, int] = field(default_factory=dict)
 
 
 def read_states(links: FlowLinks, target: Cluster, start: int | None = None, *, until: int | None = None) -> States:
@@ -34,11 +36,13 @@ def read_states(links: FlowLinks, target: Cluster, start: int | None = None, *, 
         start = target.log_starts([links.syncs]).get(links.syncs, 0)
     records = read_log(links.target_consumer, links.target, {links.syncs: (start, end)}, committed=True)
     states: dict[TopicPartition, PartitionState] = {}
+    written_ms: dict[TopicPartition, int] = {}
     for record in records:
         if record.key is not None and record.value is not None:
             state = PartitionState.decode(record.key, record.value)
-            states[TopicPartition(state.topic, state.partition)] = state
-    return States(states=states, read_to=end)
+            partition = TopicPartition(state.topic, state.partition)
+            states[partition], written_ms[partition] = state, record.timestamp_ms
+    return States(states=states, read_to=end, written_ms=written_ms)
 
 
 def read_mm2_positions(links: FlowLinks, target: Cluster) -> dict[TopicPartition, int]:
