@@ -17,7 +17,7 @@ from mirror.config import options as opt
 from mirror.copy.claim import ClaimPolicy, HeldClaim, take_claim
 from mirror.copy.control import Control
 from mirror.copy.execution import Executor
-from mirror.copy.first_positions import decide_first_positions, undecided
+from mirror.copy.first_positions import decide_first_positions, followed_mm2, undecided
 from mirror.copy.judge import Judgement, foreign_data, judge
 from mirror.copy.links import links_of
 from mirror.copy.look import Look, look_at, source_ends
@@ -105,7 +105,9 @@ class _Run:
         judgement = judge(self._flow, self._links, seen)  # 5, 6
         judgement = self._only_asked(replace(judgement, stopped={**judgement.stopped, **foreign}))
         judgement = self._check_witnesses(judgement, seen)
-        self._control.write(*source_ends(self._links, seen.source))
+        self._control.write(
+            *followed_mm2(self._links.flow_key, seen, judgement.ready), *source_ends(self._links, seen.source)
+        )
         chosen = judgement.ready if self._request.window_s else judgement.due
         if workers is None or not chosen:
             return self._result(judgement=judgement)

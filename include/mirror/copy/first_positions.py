@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from mirror.config import Flow
 from mirror.config import options as opt
 from mirror.config.starts import StartOffsets, StartTimestamp
+from mirror.copy.spec import PartitionSpec
 from mirror.copy.survey import Survey
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.values import TopicPartition
@@ -49,6 +50,24 @@ def decide_first_positions(
     return decided
 
 
+def followed_mm2(flow_key: str, survey: Survey, ready: Iterable[PartitionSpec]) -> list[FirstPosition]:
+    """To be remembered where this run goes on behind MM2: the same position must not be followed a second time."""
+    return [
+        FirstPosition(
+            flow=flow_key,
+            topic=spec.partition.topic,
+            partition=spec.partition.partition,
+            position=spec.position,
+            source_topic_id=spec.source_topic_id,
+            chosen_by="mm2",
+        )
+        for spec in ready
+        if survey.mm2_positions.get(spec.partition) == spec.position
+        and spec.partition in survey.states.states
+        and survey.states.states[spec.partition].position < spec.position
+    ]
+
+
 def _offsets_by_time(flow: Flow, source: Cluster, partitions: list[TopicPartition]) -> dict[TopicPartition, int | None]:
     start = flow[opt.START]
     return source.offsets_at(start.timestamp_ms, partitions) if isinstance(start, StartTimestamp) else {}
@@ -58,9 +77,11 @@ def _decide(
     flow: Flow, survey: Survey, partition: TopicPartition, by_time: dict[TopicPartition, int | None]
 ) -> tuple[int, ChosenBy]:
     source = survey.source
+    beginning = source.log_starts[partition]
+    if partition in survey.control.first_positions:  # of a topic that was deleted, and this one made in its place
+        return beginning, "earliest"
     if partition in survey.mm2_positions:
         return survey.mm2_positions[partition], "mm2"
-    beginning = source.log_starts[partition]
     if survey.control.started is not None:
         return beginning, "earliest"
     start = flow[opt.START]
