@@ -156,9 +156,9 @@ def fence(links: FlowLinks, count: int) -> None:
     def initialise(slot: int) -> None:
         writer = TransactionalWriter(
             links.target,
-            {**links.target_producer, "client.id": f"airmirror|{links.flow}|fence"},
+            {**links.target_producer, "client.id": f"{links.target_producer['client.id']}|fence"},
             transactional_id=transactional_id(links.flow_key, slot),
-            timeout_ms=60_000,
+            timeout_ms=links.transaction_timeout_ms,
             batch_bytes=BATCH_BYTES,
         )
         try:

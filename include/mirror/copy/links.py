@@ -29,6 +29,7 @@ def links_of(flow: Flow) -> FlowLinks:
         target_producer=_client(flow, "target", "producer"),
         syncs_topic=naming.syncs_topic(flow.source),
         control_topic=naming.control_topic(flow.source),
+        transaction_timeout_ms=flow[opt.TRANSACTION_TIMEOUT_MS],
         published_location=location,
         published_topic=published[1] if published else "",
     )
@@ -38,4 +39,5 @@ def _client(
     flow: Flow, side: Literal["source", "target"], kind: Literal["consumer", "admin", "producer"]
 ) -> dict[str, Any]:
     read = {"consumer": flow.consumer_settings, "admin": flow.admin_settings, "producer": flow.producer_settings}[kind]
-    return {"client.id": f"airmirror|{flow.id}|{side}-{kind}", **read(side).plain()}
+    settings = read(side).plain()
+    return {**settings, "client.id": f"{settings['client.id']}|{side}-{kind}"}

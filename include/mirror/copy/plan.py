@@ -63,7 +63,6 @@ def plan_slots(
             commit_interval_s=flow[opt.COPY_COMMIT_INTERVAL_MS] / 1000,
             commit_bytes=flow[opt.COPY_COMMIT_BYTES],
             bytes_per_second=flow[opt.COPY_MAX_BYTES_PER_SECOND] / len(packed),
-            transaction_timeout_ms=flow[opt.TRANSACTION_TIMEOUT_MS],
             segments_cap=flow[opt.SEGMENTS_MAX],
             gap_fails=flow[opt.ON_GAP] == "fail",
         )

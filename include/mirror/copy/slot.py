@@ -70,14 +70,14 @@ def _engine(spec: SlotSpec) -> Engine:
     largest = min((p.max_message_bytes for p in spec.partitions), default=BATCH_BYTES)
     writer = TransactionalWriter(
         links.target,
-        {**links.target_producer, "client.id": f"airmirror|{links.flow}|slot-{spec.slot}|producer"},
+        {**links.target_producer, "client.id": f"{links.target_producer['client.id']}|slot-{spec.slot}"},
         transactional_id=spec.transactional_id,
-        timeout_ms=spec.transaction_timeout_ms,
+        timeout_ms=links.transaction_timeout_ms,
         batch_bytes=max(min(BATCH_BYTES, largest - BATCH_OVERHEAD_BYTES), 1024),
     )
     reader = SourceReader(
         links.source,
-        {**links.source_consumer, "client.id": f"airmirror|{links.flow}|slot-{spec.slot}|consumer"},
+        {**links.source_consumer, "client.id": f"{links.source_consumer['client.id']}|slot-{spec.slot}"},
         isolation_level=spec.isolation_level,
     )
     return RecordEngine(reader, writer, Bandwidth(spec.bytes_per_second))

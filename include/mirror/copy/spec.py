@@ -28,6 +28,7 @@ class FlowLinks:
     target_producer: Mapping[str, Any]
     syncs_topic: str
     control_topic: str
+    transaction_timeout_ms: int
     # MM2's own offset-syncs topic, published where the file sets its location: "source", "target" or "".
     published_location: str = ""
     published_topic: str = ""
@@ -87,7 +88,6 @@ class SlotSpec:
     commit_interval_s: float
     commit_bytes: int
     bytes_per_second: float
-    transaction_timeout_ms: int
     segments_cap: int
     gap_fails: bool
 
