@@ -48,6 +48,7 @@ def run_slot(spec: SlotSpec) -> SlotResult:
     holder = holder_of(spec)
     if holder != spec.run:  # 8: spares the newer run a needless fencing
         return SlotResult(slot=spec.slot, superseded_by=holder)
+    reached("claim-read")
     engine = _engine(spec)
     try:
         engine.open()
