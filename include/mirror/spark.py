@@ -76,13 +76,13 @@ def _start(master: str | None, name: str) -> Any:
     # The workers must be this Python: another one lacks the packages. Spark reads it from the environment.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1") if (master or "").startswith("local") else None
-    os.environ["AIRMIRROR_DRIVER_PID"] = str(os.getpid())
     from pyspark import SparkConf, SparkContext
 
     conf = SparkConf().setAppName(name)
     if master is not None:
         conf.setMaster(master)
     conf.setIfMissing("spark.master", LOCAL_MASTER)
+    conf.setExecutorEnv("AIRMIRROR_DRIVER_PID", str(os.getpid()))  # whom the fault suite strikes from a worker
     conf.set("spark.speculation", "false")  # a second attempt beside the first would only fence it
     conf.setIfMissing("spark.ui.enabled", "false")
     conf.setIfMissing("spark.ui.showConsoleProgress", "false")
