@@ -17,7 +17,7 @@ COMMANDS = ("flows", "config", "topics", "copy", "lag", "resume")
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE = 0, 1, 2
 
 DESCRIPTION = "Kafka replication between clusters: MirrorMaker 2's job, exactly once, on Airflow and Spark."
-EPILOG = """The configuration is an mm2.properties, as MirrorMaker 2 reads it; options of our own start with `airmirror.`.
+EPILOG = """The configuration is an mm2.properties, as MirrorMaker 2 reads it; our own options start with `airmirror.`
 exit codes: 0 done, 1 failed in part or whole, 2 wrong usage or configuration"""
 
 

@@ -63,9 +63,8 @@ class Control:
     def read(self, start: int | None = None) -> ControlState:
         """Everything from `start` (None: the beginning) to the high watermark; claims are never transactional."""
         partition = self._links.control
-        end = self._target.high_watermarks([partition]).get(partition, 0)
-        if start is None:
-            start = self._target.log_starts([partition]).get(partition, 0)
+        log_start, end = self._target.bounds(partition)
+        start = log_start if start is None else start
         state = ControlState(read_to=end)
         for log in read_log(
             self._links.target_consumer, self._links.target, {partition: (start, end)}, committed=False

@@ -69,11 +69,6 @@ class Moved:
     met: dict[TopicPartition, MirrorError | None] = field(default_factory=dict)  # None: the position is out of range
     is_done: bool = False
 
-    @property
-    def touched(self) -> tuple[TopicPartition, ...]:
-        """The partitions of which records stand in the open transaction."""
-        return tuple(partition for partition, move in self.moves.items() if move.record_count)
-
 
 class Refusal(Exception):
     """A record among `[start, end)` of a partition can never be taken; exact when the stretch is one offset long."""

@@ -20,12 +20,16 @@ def undecided(survey: Survey) -> list[TopicPartition]:
     return [
         partition
         for partition in survey.source.partitions
-        if partition in survey.source.log_starts
+        if all(partition in offsets for offsets in _offsets_of(survey))
         and partition not in survey.states.states
         and not (
             partition in known and known[partition].source_topic_id in ("", survey.source.topics[partition.topic].id)
         )
     ]
+
+
+def _offsets_of(survey: Survey) -> tuple[dict[TopicPartition, int], ...]:
+    return survey.source.log_starts, survey.source.stable_ends, survey.source.ends
 
 
 def decide_first_positions(

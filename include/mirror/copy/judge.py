@@ -9,7 +9,7 @@ from mirror.config import options as opt
 from mirror.copy.spec import FlowLinks, PartitionSpec
 from mirror.copy.survey import Survey
 from mirror.copy.trouble import lost, recreated, truncated
-from mirror.errors import ForeignData, MirrorError, PositionUnknown
+from mirror.errors import ClusterBusy, ForeignData, MirrorError, PositionUnknown
 from mirror.kafka.values import TopicPartition
 from mirror.wire.gaps import Gap, GapReason
 from mirror.wire.history import EMPTY, History
@@ -50,8 +50,8 @@ def judge(flow: Flow, links: FlowLinks, survey: Survey) -> Judgement:
         obstacle = _obstacle(links, survey, partition)
         if obstacle:
             waiting[partition.topic] = obstacle
-        elif partition in survey.source.log_starts:
-            found = _start_of(flow, links, survey, partition)
+        else:
+            found = _leaderless(links, survey, partition) or _start_of(flow, links, survey, partition)
             if isinstance(found, MirrorError):
                 stopped[partition] = found
             else:
@@ -67,6 +67,22 @@ def _obstacle(links: FlowLinks, survey: Survey, partition: TopicPartition) -> st
     if partition.partition >= described.partition_count:
         return f"{remote.topic} has too few partitions on {links.target} yet: airmirror topics '{links.flow}'"
     return ""
+
+
+def _leaderless(links: FlowLinks, survey: Survey, partition: TopicPartition) -> MirrorError | None:
+    """A partition of which one side says nothing: the others are copied meanwhile."""
+    source, remote = survey.source, survey.source.remote(partition)
+    known = all(partition in offsets for offsets in (source.log_starts, source.stable_ends, source.ends))
+    if known and remote in survey.target.ends:
+        return None
+    alias, where = (links.target, remote) if known else (links.source, partition)
+    return ClusterBusy(
+        f"{where} on cluster {alias} has no leader",
+        next_step=f"bring its brokers back, then: airmirror copy '{links.flow}'",
+        cluster=alias,
+        topic=partition.topic,
+        partition=partition.partition,
+    )
 
 
 def _spec(survey: Survey, partition: TopicPartition, start: _Start) -> PartitionSpec:

@@ -76,6 +76,10 @@ class Ledger:
             if entry.is_open
         ]
 
+    def advancing(self, moved: Moved) -> tuple[TopicPartition, ...]:
+        """The partitions whose position the open transaction would move."""
+        return tuple(p for p, move in moved.moves.items() if move.position > self._entries[p].position)
+
     def draft(self, moved: Moved) -> list[StateRecord]:
         """The states to be committed with what was moved; MM2's own syncs beside them where they are published."""
         records: list[StateRecord] = []

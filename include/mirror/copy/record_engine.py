@@ -99,12 +99,12 @@ class RecordEngine:
         self._writer.begin()
         moved_bytes = 0
         while not self._is_done() and moved_bytes < limits.byte_count and time.monotonic() < deadline:
-            messages = self._reader.read(BATCH_COUNT, WAIT_S)
+            messages = self._reader.read(self._bandwidth.batch_count(BATCH_COUNT), WAIT_S)
             batch_bytes = self._pump(messages)
             moved_bytes += batch_bytes
             self._writer.poll(0)
             self._raise_failure()
-            self._bandwidth.spend(batch_bytes, self._writer.poll)
+            self._bandwidth.spend(len(messages), batch_bytes, self._writer.poll)
         if self._sent:
             reached("produced")
             self._writer.flush()

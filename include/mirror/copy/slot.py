@@ -119,7 +119,7 @@ class _Slot:
         limits = Limits(byte_count=self._spec.commit_bytes, seconds=self._spec.commit_interval_s)
         try:
             moved = self._engine.move(limits)  # 12, 13
-            changed = changed_topics(self._spec, moved.touched, self._source, self._target)
+            changed = changed_topics(self._spec, self._ledger.advancing(moved), self._source, self._target)
             if changed:  # 14: nothing read from a topic made anew, or written to one, may be committed
                 self._engine.abort()
                 self._ledger.stop(changed)
@@ -142,7 +142,7 @@ class _Slot:
     def _after(self, moved: Moved) -> None:
         """Deal with what was met besides records, and leave careful mode once its stretch is committed."""
         if moved.met:
-            look_into(self._spec, moved.met, self._ledger, self._source)
+            look_into(self._spec, moved.met, self._ledger, self._source, self._target)
         if moved.met or self._ledger.calm_down():
             self._assign()
 

@@ -31,9 +31,8 @@ def read_states(links: FlowLinks, target: Cluster, start: int | None = None, *, 
     To the high watermark, not the stable offset: another slot's open transaction must not hide a state that was
     committed behind it, or the reader goes on too early and copies twice.
     """
-    end = target.high_watermarks([links.syncs]).get(links.syncs, 0) if until is None else until
-    if start is None:
-        start = target.log_starts([links.syncs]).get(links.syncs, 0)
+    log_start, log_end = target.bounds(links.syncs)
+    start, end = log_start if start is None else start, log_end if until is None else until
     records = read_log(links.target_consumer, links.target, {links.syncs: (start, end)}, committed=True)
     states: dict[TopicPartition, PartitionState] = {}
     written_ms: dict[TopicPartition, int] = {}
@@ -52,8 +51,7 @@ def read_mm2_positions(links: FlowLinks, target: Cluster) -> dict[TopicPartition
     if described is None:
         return {}
     partitions = [TopicPartition(topic, number) for number in range(described.partition_count)]
-    starts, ends = target.log_starts(partitions), target.high_watermarks(partitions)
-    ranges = {p: (starts.get(p, 0), ends.get(p, 0)) for p in partitions}
+    ranges = {partition: target.bounds(partition) for partition in partitions}
     positions: dict[TopicPartition, int] = {}
     for record in read_log(links.target_consumer, links.target, ranges, committed=True):
         if record.key is None:

@@ -41,11 +41,17 @@ def changed_topics(
 
 
 def look_into(
-    spec: SlotSpec, met: Mapping[TopicPartition, MirrorError | None], ledger: Ledger, source: Cluster
+    spec: SlotSpec,
+    met: Mapping[TopicPartition, MirrorError | None],
+    ledger: Ledger,
+    source: Cluster,
+    target: Cluster,
 ) -> None:
     """Decide about partitions that stopped giving records: a known error stops them, a lost stretch is a gap."""
-    ledger.stop({partition: error for partition, error in met.items() if error is not None})
-    out_of_range = [partition for partition, error in met.items() if error is None]
+    known = {partition: error for partition, error in met.items() if error is not None}
+    known |= changed_topics(spec, met, source, target)  # a topic made anew explains all the rest
+    ledger.stop(known)
+    out_of_range = [partition for partition in met if partition not in known]
     starts = source.log_starts(out_of_range)
     for partition in out_of_range:
         position = ledger.position(partition)

@@ -19,7 +19,7 @@ from confluent_kafka.admin import (
 )
 from confluent_kafka.admin import NewTopic as ClientNewTopic
 
-from mirror.errors import MirrorError
+from mirror.errors import ClusterBusy, MirrorError
 from mirror.kafka.client_log import CLIENT_LOG
 from mirror.kafka.errors import MISSING, error_of, kafka_call
 from mirror.kafka.values import ConfigEntry, NewTopic, TopicDescription, TopicPartition
@@ -31,7 +31,7 @@ REQUEST_TIMEOUT_S = 30.0
 # Topics per describe request: a request of many thousands would outgrow the broker's limit.
 BATCH = 500
 # Seconds to go on asking while a partition has no leader: an election takes a few.
-LEADERLESS_S = 20.0
+LEADERLESS_S = 8.0
 
 # librdkafka writes topic ids with + and /, Kafka's own tools and our state with - and _: one id must have one text.
 _KAFKA_ID_LETTERS = str.maketrans("+/", "-_")
@@ -192,6 +192,22 @@ class Cluster:
         """The end of each partition up to which all transactions are decided."""
         return self._offsets("list stable ends", partitions, OffsetSpec.latest(), committed=True)
 
+    def bounds(self, partition: TopicPartition) -> tuple[int, int]:
+        """Where the log of a partition that must be there starts and ends, open transactions included.
+
+        Nothing is assumed: a state log taken for empty because a broker did not know it yet would be copied twice.
+        """
+        starts, ends = self.log_starts([partition]), self.high_watermarks([partition])
+        if partition not in starts or partition not in ends:
+            raise ClusterBusy(
+                f"cluster {self.alias} does not say where {partition} starts and ends",
+                next_step="run this again; if it stays so, look whether the partition has a leader",
+                cluster=self.alias,
+                topic=partition.topic,
+                partition=partition.partition,
+            )
+        return starts[partition], ends[partition]
+
     def offsets_at(self, at_ms: int, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int | None]:
         """The first offset whose record is not older than the time; None where there is none."""
         found = self._offsets("look up offsets by time", partitions, OffsetSpec.for_timestamp(at_ms), committed=False)
@@ -200,7 +216,7 @@ class Cluster:
     def _offsets(
         self, action: str, partitions: Iterable[TopicPartition], spec: OffsetSpec, *, committed: bool
     ) -> dict[TopicPartition, int]:
-        """Ask for offsets, again for partitions without a leader; a partition that does not exist is left out."""
+        """Ask for offsets, again for partitions without a leader; one that has none, or does not exist, is left out."""
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
         waiting = sorted(set(partitions))
         found: dict[TopicPartition, int] = {}
@@ -214,12 +230,10 @@ class Cluster:
             waiting = []
             for asked, future in request.items():
                 partition = TopicPartition(asked.topic, asked.partition)
-                last_try = time.monotonic() > give_up
-                ignored = MISSING if last_try else (*MISSING, *_LEADERLESS)
-                result = self._wait(f"{action} of {partition}", future, ignored)
+                result = self._wait(f"{action} of {partition}", future, (*MISSING, *_LEADERLESS))
                 if not isinstance(result, KafkaError):
                     found[partition] = int(result.offset)
-                elif result.code() in _LEADERLESS:
+                elif result.code() in _LEADERLESS and time.monotonic() < give_up:
                     waiting.append(partition)
             if waiting:
                 self._client.poll(0.2)

@@ -35,7 +35,7 @@ def test_bytes_take_the_time_that_the_limit_gives_them(clock: Clock, limit: int,
     held = Bandwidth(limit)
     begun = clock.now
     for _ in range(chunks):
-        held.spend(chunk, clock.wait)
+        held.spend(1, chunk, clock.wait)
     assert clock.now - begun == pytest.approx(chunk * chunks / limit)
 
 
@@ -43,15 +43,23 @@ def test_idle_time_is_not_saved_up_for_a_burst(clock: Clock) -> None:
     held = Bandwidth(1_000)
     clock.now += 3600
     begun = clock.now
-    held.spend(5_000, clock.wait)
+    held.spend(1, 5_000, clock.wait)
     assert clock.now - begun == pytest.approx(5)
 
 
 def test_a_long_wait_is_broken_into_short_ones_so_that_reports_are_served(clock: Clock) -> None:
-    Bandwidth(10).spend(1_000, clock.wait)
+    Bandwidth(10).spend(1, 1_000, clock.wait)
     assert clock.longest <= PATIENCE_S
 
 
 def test_no_limit_means_no_wait(clock: Clock) -> None:
-    Bandwidth(0).spend(10**12, clock.wait)
+    Bandwidth(0).spend(1, 10**12, clock.wait)
     assert clock.longest == 0
+
+
+def test_batches_are_a_seconds_worth_once_the_records_size_is_known(clock: Clock) -> None:
+    held = Bandwidth(10_000)
+    assert held.batch_count(4000) == 1
+    held.spend(10, 1_000, clock.wait)
+    assert held.batch_count(4000) == 100
+    assert Bandwidth(0).batch_count(4000) == 4000
