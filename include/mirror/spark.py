@@ -112,7 +112,7 @@ def _require_protection(context: Any) -> None:
         )
 
 
-def package_zip() -> Path:
+def package_zip(directory: Path | None = None) -> Path:
     """The library as one file for executors that have nothing of the project's disk."""
     import tempfile
     import zipfile
@@ -122,7 +122,7 @@ def package_zip() -> Path:
     root = Path(mirror.__file__).parent
     if root.parent.suffix == ".zip":  # spark-submit brought it as one already
         return root.parent
-    path = Path(tempfile.mkdtemp(prefix="airmirror-")) / "mirror.zip"
+    path = (directory or Path(tempfile.mkdtemp(prefix="airmirror-"))) / "mirror.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(root.rglob("*.py")):
             archive.write(file, Path("mirror") / file.relative_to(root))
