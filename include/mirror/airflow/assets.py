@@ -1,0 +1,33 @@
+"""A flow's asset: the topics on the target, told anew by every copy that wrote to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from airflow.sdk import Asset
+
+from mirror.config import Flow
+
+
+def asset_of(flow: Flow) -> Asset:
+    return Asset(
+        name=f"{flow.slug}.records",
+        uri=f"airmirror://{quote(flow.source, safe='')}/{quote(flow.target, safe='')}",
+        group="airmirror",
+    )
+
+
+def event_extra(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """What the asset's event says about the copy: small, for Dags and pages that follow."""
+    return {
+        "flow": summary["flow"],
+        "run": summary["run"],
+        "records": summary["records"],
+        "bytes": summary["bytes"],
+        "seconds": summary["seconds"],
+        "partitions": len(summary["partitions"]) + summary["partitions_not_listed"],
+        "gaps": len(summary["gaps"]),
+        "lag": summary["lag"],
+    }

@@ -1,0 +1,111 @@
+"""From a flow of the configuration to its Dags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any, cast
+
+from airflow.sdk import DAG, Param, get_current_context, task
+
+from mirror.airflow.copy_operator import CopyFlowOperator
+from mirror.airflow.descriptions import describe_copy, describe_topics
+from mirror.airflow.retries import RETRY_ARGUMENTS
+from mirror.config import Configuration, Flow
+from mirror.config import options as opt
+
+# Ends a copy that hangs, so that its flow is not blocked for good. What it committed stays and the retry goes on from
+# there, so that a first copy of many hours loses a few seconds and Spark's start to it.
+COPY_TIMEOUT = timedelta(hours=6)
+
+
+def dags_of(configuration: Configuration, *, only: str | None = None) -> Iterator[DAG]:
+    """The Dags of every enabled flow; `only` builds the one with this id, for a task's own start."""
+    for flow in configuration.enabled_flows:
+        for suffix, build in _BUILDERS.items():
+            if only in (None, f"{flow.slug}.{suffix}"):
+                yield build(configuration, flow)
+
+
+def _topics_dag(configuration: Configuration, flow: Flow) -> DAG:
+    """Creates and grows the remote topics."""
+    interval = timedelta(seconds=flow[opt.REFRESH_TOPICS_INTERVAL])
+    with _dag(
+        flow,
+        "topics",
+        schedule=interval if flow[opt.REFRESH_TOPICS_ENABLED] else None,
+        doc_md=describe_topics(configuration, flow),
+    ) as dag:
+
+        @task(task_id="discover", task_display_name="discover what is missing")
+        def discover_task() -> dict[str, Any]:
+            from mirror.airflow.topic_tasks import discover_topics
+
+            return discover_topics(flow, get_current_context())
+
+        @task(task_id="create_topics", task_display_name="create and grow topics")
+        def create_task(plan: dict[str, Any]) -> dict[str, Any]:
+            from mirror.airflow.topic_tasks import create_topics
+
+            return create_topics(flow, plan)
+
+        create_task(cast("dict[str, Any]", discover_task()))
+    return dag
+
+
+def _copy_dag(configuration: Configuration, flow: Flow) -> DAG:
+    """Looks whether there is something to copy, and copies it."""
+    with _dag(
+        flow,
+        "copy",
+        schedule=flow[opt.COPY_SCHEDULE],
+        doc_md=describe_copy(configuration, flow),
+        params={
+            "topics": Param(
+                None,
+                type=["null", "string"],
+                format="regex",
+                title="Topics",
+                description="Copy only source topics whose whole name matches this regular expression; empty: all.",
+            ),
+            "window": Param(
+                None,
+                type=["null", "integer"],
+                minimum=0,
+                title="Window in seconds",
+                description="Go on so long with what arrives; 0: copy what is there and end; "
+                f"empty: as the file says ({flow[opt.COPY_WINDOW_SECONDS]}).",
+            ),
+        },
+    ) as dag:
+
+        @task(task_id="look", task_display_name="look at both clusters")
+        def look_task() -> dict[str, Any]:
+            from mirror.airflow.look_task import look_at_flow
+
+            return look_at_flow(flow, get_current_context())
+
+        copy = CopyFlowOperator(
+            task_id="copy",
+            task_display_name="copy on Spark",
+            flow=flow,
+            config_path=configuration.path,
+            execution_timeout=COPY_TIMEOUT + timedelta(seconds=flow[opt.COPY_WINDOW_SECONDS]),
+        )
+        look_task() >> copy
+    return dag
+
+
+def _dag(flow: Flow, suffix: str, **arguments: Any) -> DAG:
+    return DAG(
+        dag_id=f"{flow.slug}.{suffix}",
+        dag_display_name=f"{flow.source} → {flow.target}: {suffix}",
+        tags=["airmirror", flow.id, f"source {flow.source}", f"target {flow.target}"],
+        catchup=False,
+        max_active_runs=1,
+        default_args={"owner": "airmirror", **RETRY_ARGUMENTS},
+        **arguments,
+    )
+
+
+_BUILDERS: dict[str, Callable[[Configuration, Flow], DAG]] = {"topics": _topics_dag, "copy": _copy_dag}
