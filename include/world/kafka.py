@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import shutil
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -52,6 +52,7 @@ class KafkaCluster:
         properties: Mapping[str, str] | None = None,
         security: Security = _NO_SECURITY,
         heap: str = "384m",
+        options: Sequence[str] = java.QUICK,
         detach: bool = False,
     ) -> None:
         self.name = name
@@ -61,6 +62,7 @@ class KafkaCluster:
         self._count = brokers
         self._properties = dict(properties or {})
         self._heap = heap
+        self._options = options
         self._detach = detach
         self._certificates: Certificates | None = None
 
@@ -150,7 +152,9 @@ class KafkaCluster:
             path = self.directory / f"server-{node.id}.properties"
             values = server_properties(node, nodes, self.security, self._certificates, self._properties)
             path.write_text("".join(f"{key}={value}\n" for key, value in values.items()))
-            command = java.command("kafka.Kafka", str(path), jars=jars.ensure(), logging=logging, heap=self._heap)
+            command = java.command(
+                "kafka.Kafka", str(path), jars=jars.ensure(), logging=logging, heap=self._heap, options=self._options
+            )
             self.brokers.append(Broker(node, command, directory=self.directory, detach=self._detach))
         self._format(nodes, logging)
 

@@ -64,6 +64,10 @@ class Process:
     def is_running(self) -> bool:
         return self._child is not None and self._child.poll() is None
 
+    def exit_code(self) -> int | None:
+        """None as long as it runs; the negative number of a signal that ended it."""
+        return None if self._child is None else self._child.poll()
+
     def start(self) -> None:
         """Start it and return at once; its output is appended to the log."""
         if self.is_running():
