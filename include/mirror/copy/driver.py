@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from mirror.config import Flow
 from mirror.config import options as opt
-from mirror.copy.claim import ClaimPolicy, HeldClaim, take_claim
+from mirror.copy.claim import ClaimPolicy, HeldClaim, fence, take_claim
 from mirror.copy.control import Control
 from mirror.copy.execution import Executor
 from mirror.copy.first_positions import decide_first_positions, followed_mm2, undecided
@@ -49,6 +49,7 @@ class CopyRequest:
     window_s: float = 0.0
     topics: re.Pattern[str] | None = None
     on_held: str = "wait"  # wait | skip | take-over
+    heartbeats: bool = False  # copy the heartbeats topics, and nothing else
 
 
 def new_run_id() -> str:
@@ -71,7 +72,7 @@ class _Run:
         self._flow = flow
         self._request = request
         self._progress = progress
-        self._links: FlowLinks = links_of(flow)
+        self._links: FlowLinks = links_of(flow, heartbeats=request.heartbeats)
         self._source = Cluster(flow.source, self._links.source_admin)
         self._target = Cluster(flow.target, self._links.target_admin)
         self._control = Control(self._links, self._target)
@@ -95,9 +96,18 @@ class _Run:
                 failed = self._result(error=error)
                 self._control.write(self._result_record(claim, failed))
             raise
+        except KeyboardInterrupt:
+            self._abort_what_is_open(claim, slots)
+            raise
         finally:
             claim.release()
         return result
+
+    def _abort_what_is_open(self, claim: HeldClaim, slots: int) -> None:
+        """An interrupted run's transactions would hide the target's newest records until they time out."""
+        newest = self._control.read(start=claim.read_to).claim
+        if newest is None or newest.run == self._request.run:  # else they are another run's, which fenced ours
+            fence(self._links, slots)
 
     def _under_claim(self, claim: HeldClaim, workers: Executor | None, slots: int) -> CopyResult:
         seen = survey(self._flow, self._links, self._source, self._target)  # 4

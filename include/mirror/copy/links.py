@@ -12,13 +12,21 @@ from mirror.topics.internal import published_syncs
 from mirror.wire.control import flow_key
 
 
-def links_of(flow: Flow) -> FlowLinks:
-    """The flow's clients, with stable names so that brokers' quotas can hold them, and its state topics."""
+# What sets the claim and the ids of the heartbeats' copy apart: no `airmirror.flow.id` may have a slash.
+_HEARTBEATS = "/heartbeats"
+
+
+def links_of(flow: Flow, *, heartbeats: bool = False) -> FlowLinks:
+    """The flow's clients, with stable names so that brokers' quotas can hold them, and its state topics.
+
+    The heartbeats topics are copied apart from all others, beside a long copy and without Spark. Both copies keep their
+    states in the same topics; no partition is in both, and neither can fence or wait for the other's claim.
+    """
     published = published_syncs(flow, naming.policy_of(flow))
     location = "" if published is None else ("source" if published[0] == flow.source else "target")
     return FlowLinks(
         flow=flow.id,
-        flow_key=flow_key(flow.id, flow[opt.FLOW_ID]),
+        flow_key=flow_key(flow.id, flow[opt.FLOW_ID]) + (_HEARTBEATS if heartbeats else ""),
         source=flow.source,
         target=flow.target,
         source_consumer=_client(flow, "source", "consumer"),
@@ -32,6 +40,7 @@ def links_of(flow: Flow) -> FlowLinks:
         transaction_timeout_ms=flow[opt.TRANSACTION_TIMEOUT_MS],
         published_location=location,
         published_topic=published[1] if published else "",
+        is_of_heartbeats=heartbeats,
     )
 
 

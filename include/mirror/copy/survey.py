@@ -62,7 +62,7 @@ def survey(
     states = read_states(links, target)
     control = Control(links, target).read()
     mm2_positions = read_mm2_positions(links, target)
-    source_view = view_source(flow, source, topics)
+    source_view = view_source(flow, source, topics, heartbeats=links.is_of_heartbeats)
     return Survey(
         source=source_view,
         target=view_target(source_view, target),
@@ -72,8 +72,12 @@ def survey(
     )
 
 
-def view_source(flow: Flow, source: Cluster, topics: re.Pattern[str] | None = None) -> SourceView:
-    decisions = {d.topic: d for d in Selector(flow).decide_all(source.topic_names()) if d.selected}
+def view_source(
+    flow: Flow, source: Cluster, topics: re.Pattern[str] | None = None, *, heartbeats: bool = False
+) -> SourceView:
+    """The topics of the flow's copy, or with `heartbeats` those of the heartbeats' copy; never both."""
+    selected = [d for d in Selector(flow).decide_all(source.topic_names()) if d.selected]
+    decisions = {d.topic: d for d in selected if d.is_heartbeats == heartbeats}
     if topics is not None:
         decisions = {name: d for name, d in decisions.items() if topics.fullmatch(name)}
     described = source.describe(decisions)
