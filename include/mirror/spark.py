@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 
 # Plain local[*] never retries a task: a Python worker that is killed would fail the whole run.
 LOCAL_MASTER = "local[*,4]"
+# Seconds for cancelled tasks to end: Spark gives a Python worker two before it kills it.
+CANCEL_S = 10.0
 
 
 class SparkExecutor:
@@ -55,12 +57,18 @@ class SparkExecutor:
 
         thread = threading.Thread(target=job, name="slots", daemon=True)
         thread.start()
-        while thread.is_alive():
-            thread.join(WATCH_S)
-            if thread.is_alive() and not watch():
-                context.cancelAllJobs()
-                thread.join()
-                return [SlotResult(slot=spec.slot) for spec in specs]
+        try:
+            while thread.is_alive():
+                thread.join(WATCH_S)
+                if thread.is_alive() and not watch():
+                    context.cancelAllJobs()
+                    thread.join()
+                    return [SlotResult(slot=spec.slot) for spec in specs]
+        except KeyboardInterrupt:
+            # The workers first: whoever ends this run must not leave its writers behind.
+            context.cancelAllJobs()
+            thread.join(CANCEL_S)
+            raise
         if "error" in outcome:
             raise _told(outcome["error"]) from outcome["error"]
         results: list[SlotResult] = outcome["results"]

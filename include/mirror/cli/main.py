@@ -14,7 +14,7 @@ from mirror.errors import ConfigurationRefused, MirrorError, UnknownFlow, UsageR
 # One module of mirror.cli each, in the order in which a newcomer needs them.
 COMMANDS = ("flows", "config", "topics", "copy", "lag", "resume")
 
-EXIT_DONE, EXIT_FAILED, EXIT_USAGE = 0, 1, 2
+EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 DESCRIPTION = "Kafka replication between clusters: MirrorMaker 2's job, exactly once, on Airflow and Spark."
 EPILOG = """The configuration is an mm2.properties, as MirrorMaker 2 reads it; our own options start with `airmirror.`
@@ -45,6 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MirrorError as error:
         print(f"airmirror: {error}", file=sys.stderr)
         return EXIT_FAILED
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED

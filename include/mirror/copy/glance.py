@@ -21,7 +21,7 @@ def glance(flow: Flow, links: FlowLinks, source: Cluster, target: Cluster) -> Su
         states = read_states(links, target, until=target.stable_ends([links.syncs]).get(links.syncs, 0))
     control = Control(links, target).read() if links.control_topic in existing else ControlState()
     mm2_positions = read_mm2_positions(links, target)
-    view = view_source(flow, source)
+    view = view_source(flow, source, heartbeats=links.is_of_heartbeats)
     return Survey(
         source=view,
         target=view_target(view, target),
