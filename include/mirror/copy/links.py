@@ -11,7 +11,6 @@ from mirror.copy.spec import FlowLinks
 from mirror.topics.internal import published_syncs
 from mirror.wire.control import flow_key
 
-
 # What sets the claim and the ids of the heartbeats' copy apart: no `airmirror.flow.id` may have a slash.
 _HEARTBEATS = "/heartbeats"
 
