@@ -170,6 +170,19 @@ def _write_state(path: Path, pid: int, sign: signal.Signals) -> None:
     path.write_text(json.dumps(state))
 
 
+def running_detached(directory: Path) -> list[tuple[Path, str]]:
+    """Every detached process below a directory that is alive: the folder of its state, and its name."""
+    running = []
+    for path in sorted(directory.rglob(f"*{_SUFFIX}")):
+        state = json.loads(path.read_text())
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process = psutil.Process(state["pid"])
+            is_ours = abs(process.create_time() - state["created"]) <= 1
+            if is_ours and process.status() != psutil.STATUS_ZOMBIE:
+                running.append((path.parent, path.name.removesuffix(_SUFFIX)))
+    return running
+
+
 def stop_detached(directory: Path, timeout_s: float = 30) -> list[str]:
     """Stop every detached process that left its state below a directory; returns their names."""
     stopping: list[tuple[Path, psutil.Process, int]] = []
