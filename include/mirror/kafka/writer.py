@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from mirror.errors import AttemptsExhausted, ClusterUnreachable, FencedByNewerRun
 from mirror.kafka.client_log import CLIENT_LOG
 from mirror.kafka.errors import DENIED, FENCED, REFUSED, error_of, kafka_error_in
+
+log = logging.getLogger(__name__)
 
 # Bytes of one record that the client lets pass: its maximum. It looks at the uncompressed size, the broker at the
 # compressed one; with a smaller limit a well compressible record that the target would take is refused by the client.
@@ -69,7 +72,11 @@ class TransactionalWriter:
     def close(self) -> None:
         """Forget what is queued; an open transaction is left to the broker, or to the next owner of the id."""
         self._producer.purge()
-        self._producer.close()
+        try:
+            self._producer.close()
+        except (KafkaException, SystemError) as error:
+            # A writer that was fenced says so once more: whoever closes it knows already, or is on the way out.
+            log.debug("closed transactional_id=%s last_word=%s", self.transactional_id, error)
 
     def init(self) -> None:
         """Own the id: abort what a predecessor left open and lock it out."""
