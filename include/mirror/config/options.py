@@ -89,6 +89,9 @@ SYNC_TOPIC_ACLS_ENABLED = Option(name="sync.topic.acls.enabled", type=t.BOOL, de
     help="Copy topics' read ACLs to remote topics.")  # fmt: skip
 SYNC_TOPIC_ACLS_INTERVAL = Option(name="sync.topic.acls.interval.seconds", type=t.interval("sync.topic.acls.enabled"),
     default=600, help="How often.")  # fmt: skip
+ACLS_PRUNE = Option(name="airmirror.acls.prune", type=t.BOOL, default=False, since="airmirror",
+    help="Also remove ALLOW bindings on remote topics that the source no longer has; MM2 never removes any. "
+    "`airmirror topics FLOW --dry-run` shows which. The target's own rights are safe as PREFIXED ones.")  # fmt: skip
 REPLICATION_FACTOR = Option(name="replication.factor", type=t.replication_factor("int"), default=2,
     help="Replication factor of newly created remote topics; -1: the brokers' default.")  # fmt: skip
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from mirror.config import options as opt
-from mirror.config.flows import Flow
+from mirror.config.flows import Flow, is_true
 from mirror.config.placeholders import has_expression
 from mirror.config.problems import Findings, Origin
 from mirror.config.scopes import Scopes, Setting, is_security_name
@@ -30,6 +30,7 @@ def check(scopes: Scopes, flows: tuple[Flow, ...], file: str, findings: Findings
     _slugs(flows, clusters, findings)
     _separators(flows, clusters, findings)
     _offset_syncs(flows, findings)
+    _prune(flows, findings)
     for setting, name in _everywhere(scopes):
         _classes(setting, name, findings)
         _security(setting, name, findings)
@@ -120,6 +121,22 @@ def _offset_syncs_topic(flow: Flow, alias: str) -> str:
     if switch and switch.text.lower() == "false":
         separator = "."
     return separator.join(("mm2-offset-syncs", alias, "internal"))
+
+
+def _prune(flows: tuple[Flow, ...], findings: Findings) -> None:
+    """Where names stay the same, two flows that meet on a cluster would remove each other's rights for ever."""
+    for flow in flows:
+        prune, policy = flow.settings.get(opt.ACLS_PRUNE.name), flow.settings.get(opt.REPLICATION_POLICY_CLASS.name)
+        keeps_names = policy is not None and policy.text.endswith("IdentityReplicationPolicy")
+        if not flow.enabled or not keeps_names or not is_true(prune, default=False):
+            continue
+        met = [o.id for o in flows if o.enabled and o.id != flow.id and flow.target in (o.source, o.target)]
+        if met:
+            findings.problem(
+                flow.origin(opt.ACLS_PRUNE),
+                f"expected it only where one flow alone meets {flow.target}: with names that stay the same, "
+                f"{flow.id} would remove what {' and '.join(met)} or {flow.target} itself granted",
+            )
 
 
 def _classes(setting: Setting, name: str, findings: Findings) -> None:

@@ -6,10 +6,10 @@ import logging
 
 from mirror import naming
 from mirror.config import Flow
-from mirror.errors import NotAuthorized
 from mirror.kafka.cluster import Cluster
 from mirror.selection import Selector
 from mirror.topics.internal import check_internal
+from mirror.topics.limits import smallest_record_limit
 from mirror.topics.plan import plan_topics
 from mirror.topics.settings import KAFKA_MAX_MESSAGE_BYTES
 from mirror.topics.values import ClusterView, TopicPlan
@@ -52,17 +52,5 @@ def _view_target(flow: Flow, target: Cluster, remote_topics: set[str]) -> Cluste
         topics=topics,
         configs=target.configs((remote_topics | own) & topics.keys()),
         broker_count=target.broker_count(),
-        max_message_bytes=_smallest_limit(target),
+        max_message_bytes=smallest_record_limit(target),
     )
-
-
-def _smallest_limit(cluster: Cluster) -> int:
-    """What a topic without a setting of its own takes on the broker that takes least."""
-    try:
-        values = cluster.broker_setting("message.max.bytes")
-    except NotAuthorized:
-        # The right to read brokers' settings is one that MM2 never needed; without it Kafka's default is assumed,
-        # so that at worst a topic gets an explicit setting which it did not need.
-        log.info("cluster %s does not let us read its brokers' settings; assuming Kafka's default", cluster.alias)
-        return KAFKA_MAX_MESSAGE_BYTES
-    return min((int(value) for value in values), default=KAFKA_MAX_MESSAGE_BYTES)

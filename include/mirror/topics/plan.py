@@ -36,7 +36,7 @@ def plan_topics(source: ClusterView, target: ClusterView, selector: Selector) ->
         creations=(*internal, *creations),
         growths=tuple(_growths(existing, source, target)),
         decisions=decisions,
-        notices=(*notices, *creation_notices, *_notices_about_existing(existing, source, target)),
+        notices=(*notices, *creation_notices, *_notices_about_existing(existing, source, target, selector)),
         topic_count=len(decisions),
         selected_count=len(selected),
     )
@@ -77,13 +77,18 @@ def _growths(existing: Sequence[Decision], source: ClusterView, target: ClusterV
             )
 
 
-def _notices_about_existing(existing: Sequence[Decision], source: ClusterView, target: ClusterView) -> Iterator[str]:
+def _notices_about_existing(
+    existing: Sequence[Decision], source: ClusterView, target: ClusterView, selector: Selector
+) -> Iterator[str]:
+    mended = selector.flow[opt.SYNC_TOPIC_CONFIGS_ENABLED] and not settings_rule(selector.flow).is_excluded(
+        MAX_MESSAGE_BYTES
+    )
     for decision in existing:
         remote = decision.remote_topic
         has, wanted = target.topics[remote].partition_count, source.topics[decision.topic].partition_count
         if has > wanted:
             yield f"{remote}: has {has} partitions, {decision.topic} has {wanted}; the others are left alone"
-        if remote in target.configs:
+        if remote in target.configs and not mended:
             yield from _too_small(remote, source.configs[decision.topic], target.configs[remote], target.alias)
 
 

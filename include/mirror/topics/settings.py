@@ -34,14 +34,20 @@ class SettingsRule:
 
     def is_copied(self, entry: ConfigEntry) -> bool:
         """Whether MM2 would make the entry an explicit setting of the remote topic."""
+        return self.is_kept_equal(entry) and (self.source_defaults or not entry.is_default)
+
+    def is_kept_equal(self, entry: ConfigEntry) -> bool:
+        """Whether MM2 concerns itself with the entry at all; defaults too, whose explicit counterpart it deletes."""
         return (
-            (self.source_defaults or not entry.is_default)
-            and not entry.is_read_only
+            not entry.is_read_only
             and not entry.is_sensitive
             # A value from the source's server.properties belongs to that cluster, not to the topic.
             and entry.source != "STATIC_BROKER_CONFIG"
-            and self.excluded.fullmatch(entry.name) is None
+            and not self.is_excluded(entry.name)
         )
+
+    def is_excluded(self, name: str) -> bool:
+        return self.excluded.fullmatch(name) is not None
 
 
 def settings_rule(flow: Flow) -> SettingsRule:
@@ -62,17 +68,12 @@ def settings_at_creation(
         for name, entry in sorted(upstream.items())
         if rule.is_copied(entry) and entry.value is not None
     }
-    notices = [
-        f"{name}={settings[name]} is copied as MM2 does; the target will refuse every record outside that bound, "
-        "and the partition stops there: add it to config.properties.exclude if the source holds such records"
-        for name in _TIMESTAMP_BOUNDS
-        if name in settings and not upstream[name].is_default
-    ]
+    notices = [harm for name in settings if (harm := harm_of(upstream[name]))]
     wanted = max_message_bytes(upstream)
     would_have = int(settings.get(MAX_MESSAGE_BYTES, target_max_message_bytes))
     if wanted > would_have:
         why = f"the source takes records up to {wanted} bytes and the target by itself only {would_have}"
-        if rule.excluded.fullmatch(MAX_MESSAGE_BYTES) is None:
+        if not rule.is_excluded(MAX_MESSAGE_BYTES):
             settings[MAX_MESSAGE_BYTES] = str(wanted)
             notices.append(f"{MAX_MESSAGE_BYTES}={wanted} is set, because {why}")
         else:
@@ -81,6 +82,16 @@ def settings_at_creation(
                 f"has {MAX_MESSAGE_BYTES}"
             )
     return NewSettings(settings=settings, notices=tuple(notices))
+
+
+def harm_of(entry: ConfigEntry) -> str:
+    """What a person should know of a setting that is copied because MM2 does; empty for most."""
+    if entry.name not in _TIMESTAMP_BOUNDS or entry.is_default:
+        return ""
+    return (
+        f"{entry.name}={entry.value} is copied as MM2 does; the target will refuse every record outside that bound, "
+        "and the partition stops there: add it to config.properties.exclude if the source holds such records"
+    )
 
 
 def max_message_bytes(effective: Mapping[str, ConfigEntry]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -103,6 +103,26 @@ class TopicFailure:
     topic: str
     error: MirrorError
 
+    def to_json(self) -> dict[str, Any]:
+        return {"cluster": self.cluster, "topic": self.topic, **self.error.to_json()}
+
+
+def joint_failure(flow: str, failures: Sequence[TopicFailure]) -> MirrorError | None:
+    """One error for all topics that failed; None if none did.
+
+    It can be tried again only if every failure can: a schedule brings the others back anyway.
+    """
+    if not failures:
+        return None
+    lines = list(dict.fromkeys(f"{failure.topic}: {failure.error.message}" for failure in failures))
+    topics = list(dict.fromkeys(failure.topic for failure in failures))
+    count = "1 topic is" if len(topics) == 1 else f"{len(topics)} topics are"
+    message = f"flow {flow}: {count} not as wanted:\n  " + "\n  ".join(lines)
+    errors = [failure.error for failure in failures]
+    kind = type(errors[0]) if all(isinstance(error, TryAgain) for error in errors) else TopicRefused
+    steps = list(dict.fromkeys(error.next_step for error in errors if error.next_step))
+    return kind(message, next_step="; ".join(steps), flow=flow, topics=topics)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicSummary:
@@ -121,19 +141,8 @@ class TopicSummary:
         return not self.created and not self.grown
 
     def failure(self) -> MirrorError | None:
-        """One error for all topics that failed, to raise when the others are done; None if none did.
-
-        It can be tried again only if every failure can: a schedule brings the others back anyway.
-        """
-        if not self.failures:
-            return None
-        lines = [f"{failure.topic}: {failure.error.message}" for failure in self.failures]
-        count = "1 topic is" if len(lines) == 1 else f"{len(lines)} topics are"
-        message = f"flow {self.flow}: {count} not as wanted:\n  " + "\n  ".join(lines)
-        errors = [failure.error for failure in self.failures]
-        kind = type(errors[0]) if all(isinstance(error, TryAgain) for error in errors) else TopicRefused
-        steps = list(dict.fromkeys(error.next_step for error in errors if error.next_step))
-        return kind(message, next_step="; ".join(steps), flow=self.flow, topics=[f.topic for f in self.failures])
+        """One error for all topics that failed, to raise when the others are done; None if none did."""
+        return joint_failure(self.flow, self.failures)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -142,6 +151,6 @@ class TopicSummary:
             "selected_count": self.selected_count,
             "created": [asdict(creation) for creation in self.created],
             "grown": [asdict(growth) for growth in self.grown],
-            "failed": [{"cluster": f.cluster, "topic": f.topic, **f.error.to_json()} for f in self.failures],
+            "failed": [failure.to_json() for failure in self.failures],
             "notices": list(self.notices),
         }

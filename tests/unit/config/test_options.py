@@ -59,6 +59,7 @@ def test_every_option_has_help_and_a_default_of_its_own_type(option: Option[Any]
 def test_our_own_options_are_those_of_the_contract() -> None:
     own = {o.name: default_text(o) for o in opt.USED if o.name.startswith("airmirror.")}
     assert own == {
+        "airmirror.acls.prune": "false",
         "airmirror.copy.schedule": "* * * * *",
         "airmirror.copy.window.seconds": "0",
         "airmirror.copy.max.bytes.per.second": "0",

@@ -68,6 +68,11 @@ def test_a_problem_names_file_line_key_what_was_expected_and_what_stands_there()
             "B->A.enabled = true\nA->B.offset-syncs.topic.location = source\nB->A.offset-syncs.topic.location = target",
             "A->B and B->A would both write mm2-offset-syncs.B.internal on A",
         ),
+        (
+            "B->A.enabled = true\nreplication.policy.class = IdentityReplicationPolicy\n"
+            "A->B.airmirror.acls.prune = true",
+            "A->B would remove what B->A or B itself granted",
+        ),
         ("A->B.emit.heartbeats.enabled = ${env:BEAT}", "which flows exist"),
     ],
 )

@@ -1,0 +1,116 @@
+"""Who may do what with which topic: ACL bindings read, made and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import KafkaError
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from mirror.errors import MirrorError
+from mirror.kafka.cluster import REQUEST_TIMEOUT_S, Cluster
+
+# Bindings per request: a controller takes at most 10,000 records at once, and answers smaller requests sooner.
+BATCH_ACLS = 500
+_NO_AUTHORIZER = (KafkaError.SECURITY_DISABLED,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class TopicAcl:
+    """One binding on a topic name; the words are Kafka's: LITERAL, READ, ALLOW."""
+
+    topic: str
+    pattern: str
+    principal: str
+    host: str
+    operation: str
+    permission: str
+
+    def __str__(self) -> str:
+        host = "" if self.host == "*" else f" from {self.host}"
+        name = f"{self.topic} (prefix)" if self.pattern == "PREFIXED" else self.topic
+        return f"{self.permission} {self.operation} on {name} to {self.principal}{host}"
+
+
+def topic_acls(cluster: Cluster) -> frozenset[TopicAcl] | None:
+    """All bindings on topics; None where the cluster has no authorizer."""
+    # None stands for anything, whatever the client's types say.
+    anything: Any = None
+    wanted = AclBindingFilter(
+        ResourceType.TOPIC,
+        anything,
+        ResourcePatternType.ANY,
+        anything,
+        anything,
+        AclOperation.ANY,
+        AclPermissionType.ANY,
+    )
+    future = cluster._client.describe_acls(wanted, request_timeout=REQUEST_TIMEOUT_S)
+    found: Any = cluster._wait("list ACLs of topics", future, _NO_AUTHORIZER)
+    return None if isinstance(found, KafkaError) else frozenset(_read(binding) for binding in found)
+
+
+def create_acls(cluster: Cluster, acls: Iterable[TopicAcl]) -> dict[TopicAcl, MirrorError | None]:
+    """Make each binding; per binding None or the error."""
+    outcomes: dict[TopicAcl, MirrorError | None] = {}
+    for batch in _batches(sorted(acls)):
+        request = cluster._client.create_acls([_binding(acl) for acl in batch], request_timeout=REQUEST_TIMEOUT_S)
+        for binding, future in request.items():
+            acl = _read(binding)
+            outcomes[acl] = cluster._outcome(f"create ACL {acl}", future, ())
+    return outcomes
+
+
+def delete_acls(cluster: Cluster, acls: Iterable[TopicAcl]) -> dict[TopicAcl, MirrorError | None]:
+    """Remove each binding and nothing else; per binding None or the error, one that is gone being none."""
+    outcomes: dict[TopicAcl, MirrorError | None] = {}
+    for batch in _batches(sorted(acls)):
+        request = cluster._client.delete_acls([_exactly(acl) for acl in batch], request_timeout=REQUEST_TIMEOUT_S)
+        for wanted, future in request.items():
+            acl = _read(wanted)
+            outcomes[acl] = cluster._outcome(f"delete ACL {acl}", future, ())
+    return outcomes
+
+
+def _read(binding: Any) -> TopicAcl:
+    return TopicAcl(
+        topic=binding.name,
+        pattern=binding.resource_pattern_type.name,
+        principal=binding.principal,
+        host=binding.host,
+        operation=binding.operation.name,
+        permission=binding.permission_type.name,
+    )
+
+
+def _fields(acl: TopicAcl) -> tuple[Any, ...]:
+    return (
+        ResourceType.TOPIC,
+        acl.topic,
+        ResourcePatternType[acl.pattern],
+        acl.principal,
+        acl.host,
+        AclOperation[acl.operation],
+        AclPermissionType[acl.permission],
+    )
+
+
+def _binding(acl: TopicAcl) -> AclBinding:
+    return AclBinding(*_fields(acl))
+
+
+def _exactly(acl: TopicAcl) -> AclBindingFilter:
+    return AclBindingFilter(*_fields(acl))
+
+
+def _batches(acls: Sequence[TopicAcl]) -> Iterator[Sequence[TopicAcl]]:
+    return (acls[start : start + BATCH_ACLS] for start in range(0, len(acls), BATCH_ACLS))
