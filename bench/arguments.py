@@ -1,0 +1,70 @@
+"""What `make bench ARGS="..."` understands."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from bench.contenders import CONTENDERS
+from bench.shapes import SHAPES
+
+RECORD_COUNT = 2_000_000
+# Below it a run is over before anything is warm, and its numbers say nothing.
+RECORD_COUNT_MIN = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """One run of the bench."""
+
+    record_count: int
+    shapes: tuple[str, ...]
+    contenders: tuple[str, ...]
+    json: bool
+
+
+def parse(argv: Sequence[str] | None = None) -> Arguments:
+    """Read the command line; what is wrong with it ends the program with exit code 2."""
+    parser = argparse.ArgumentParser(
+        prog="bench", description="MM2 and airmirror on the same topics, one after the other: rate, CPU and start-up."
+    )
+    parser.add_argument(
+        "--records",
+        type=_record_count,
+        default=RECORD_COUNT,
+        metavar="N",
+        help=f"records of each topic, {RECORD_COUNT_MIN:,} or more (default: {RECORD_COUNT:,})",
+    )
+    shapes = [shape.name for shape in SHAPES]
+    _add_choice(parser, "--shapes", shapes)
+    _add_choice(parser, "--contenders", [contender.name for contender in CONTENDERS])
+    parser.add_argument("--json", action="store_true", help="print one JSON document on stdout instead of the table")
+    args = parser.parse_args(argv)
+    return Arguments(record_count=args.records, shapes=args.shapes, contenders=args.contenders, json=args.json)
+
+
+def _add_choice(parser: argparse.ArgumentParser, flag: str, known: Sequence[str]) -> None:
+    text = ", ".join(known)
+    parser.add_argument(
+        flag, type=lambda value: _some_of(value, known), default=tuple(known), metavar="A,B", help=f"some of {text}"
+    )
+
+
+def _record_count(text: str) -> int:
+    try:
+        count = int(text.replace("_", "").replace(",", ""))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+    if count < RECORD_COUNT_MIN:
+        raise argparse.ArgumentTypeError(f"{count:,} records are too few to measure: at least {RECORD_COUNT_MIN:,}")
+    return count
+
+
+def _some_of(text: str, known: Collection[str]) -> tuple[str, ...]:
+    """Names in the order of the bench, however they were written."""
+    wanted = {name.strip() for name in text.split(",") if name.strip()}
+    unknown = sorted(wanted - set(known))
+    if unknown or not wanted:
+        raise argparse.ArgumentTypeError(f"{', '.join(unknown) or 'nothing'} is not among {', '.join(known)}")
+    return tuple(name for name in known if name in wanted)
