@@ -4,6 +4,7 @@
     ├── TryAgain                   another try can help: a retry is scheduled
     │   ├── ClusterUnreachable
     │   ├── ClusterBusy
+    │   ├── GroupInUse
     │   └── AttemptsExhausted
     ├── PersonMustAct              another try meets the same wall: a person decides
     │   ├── ConfigurationRefused
@@ -19,6 +20,7 @@
     │   ├── LogTruncated
     │   ├── RecordRefused
     │   ├── StateUnreadable
+    │   ├── GroupRefused
     │   └── CopyIncomplete
     └── StopNow                    another run owns the flow: this one must write nothing more
         ├── FencedByNewerRun
@@ -81,6 +83,10 @@ class ClusterBusy(TryAgain):
     """A broker answered that it cannot do this now."""
 
 
+class GroupInUse(TryAgain):
+    """The group has members on the target, and only they may commit."""
+
+
 class AttemptsExhausted(TryAgain):
     """A slot met abortable errors more often than it may try in place."""
 
@@ -141,6 +147,10 @@ class RecordRefused(PersonMustAct):
 
 class StateUnreadable(PersonMustAct):
     """A record of an internal topic is not in its format, or in one of a newer airmirror."""
+
+
+class GroupRefused(PersonMustAct):
+    """Brokers did not give or take the offsets of groups; the other groups went on."""
 
 
 class CopyIncomplete(PersonMustAct):
