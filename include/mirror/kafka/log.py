@@ -30,6 +30,18 @@ class LogRecord:
     key: bytes | None
     value: bytes | None
     timestamp_ms: int
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRecord:
+    """A record about to be appended; without a timestamp it gets the client's now."""
+
+    partition: TopicPartition
+    key: bytes | None
+    value: bytes | None
+    timestamp_ms: int | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
 def consumer_for(settings: Mapping[str, Any], **more: Any) -> Consumer:
@@ -112,6 +124,7 @@ def _record(message: Message, partition: TopicPartition, offset: int) -> LogReco
         key=message.key(),
         value=message.value(),
         timestamp_ms=message.timestamp()[1],
+        headers=tuple(message.headers() or ()),
     )
 
 
@@ -131,6 +144,10 @@ class Appender:
 
     def append(self, records: Iterable[tuple[TopicPartition, bytes | None, bytes | None]]) -> list[int]:
         """Write all records in order; the broker's timestamp of each, or the first error."""
+        return self.append_records(NewRecord(partition=p, key=key, value=value) for p, key, value in records)
+
+    def append_records(self, records: Iterable[NewRecord]) -> list[int]:
+        """The same for records with headers or a timestamp of their own."""
         stamps: list[int] = []
         errors: list[KafkaError] = []
 
@@ -142,8 +159,8 @@ class Appender:
 
         count = 0
         with kafka_call("write state", self.alias):
-            for partition, key, value in records:
-                self._produce(partition, key, value, delivered)
+            for record in records:
+                self._produce(record, delivered)
                 count += 1
             left = self._producer.flush(APPEND_TIMEOUT_S)
         if errors:
@@ -153,11 +170,19 @@ class Appender:
             raise ClusterUnreachable(f"cluster {self.alias} did not confirm {count - len(stamps)} state records")
         return stamps
 
-    def _produce(self, partition: TopicPartition, key: bytes | None, value: bytes | None, delivered: Any) -> None:
+    def _produce(self, record: NewRecord, delivered: Any) -> None:
+        more: dict[str, Any] = {} if record.timestamp_ms is None else {"timestamp": record.timestamp_ms}
+        if record.headers:
+            more["headers"] = list(record.headers)
         while True:
             try:
                 self._producer.produce(
-                    partition.topic, value, key, partition=partition.partition, on_delivery=delivered
+                    record.partition.topic,
+                    record.value,
+                    record.key,
+                    partition=record.partition.partition,
+                    on_delivery=delivered,
+                    **more,
                 )
                 return
             except BufferError:
