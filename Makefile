@@ -55,6 +55,8 @@ lock: setup ## pin requirements*.in anew, with hashes
 	  requirements.in --output-file requirements.txt
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
 	  requirements-dev.in --output-file requirements-dev.txt
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
+	  requirements-docker.in --output-file requirements-docker.txt
 
 clean: down ## remove everything that is not in the repository, .venv and jars too
 	@rm -rf $(VENV) .kafka .demo .airflow .bench .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
