@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 _FINAL = {"success", "failed"}
-_TIMEOUT_S = 30
+_TIMEOUT_S = 60
+_ATTEMPTS = 3
 
 
 class AirflowRest:
@@ -92,12 +93,19 @@ class AirflowRest:
         request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)
         # No proxy of this machine stands between us and loopback.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        try:
-            with opener.open(request, timeout=_TIMEOUT_S) as answer:
-                return json.loads(answer.read() or b"null")
-        except urllib.error.HTTPError as refused:
-            refused.add_note(f"{method} {path}: {refused.read().decode(errors='replace')[:2000]}")
-            raise
+        # Asking twice does no harm; a busy machine's API server may let one question wait for half a minute.
+        for attempts_left in reversed(range(_ATTEMPTS if method == "GET" else 1)):
+            try:
+                with opener.open(request, timeout=_TIMEOUT_S) as answer:
+                    return json.loads(answer.read() or b"null")
+            except urllib.error.HTTPError as refused:
+                refused.add_note(f"{method} {path}: {refused.read().decode(errors='replace')[:2000]}")
+                raise
+            except TimeoutError as late:
+                if not attempts_left:
+                    late.add_note(f"{method} {path}: no answer in {_TIMEOUT_S} s")
+                    raise
+        raise AssertionError("the last attempt returns or raises")
 
 
 def _quote(text: str) -> str:

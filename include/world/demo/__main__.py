@@ -55,7 +55,9 @@ def main() -> int:
         logs = (
             f"{home}/airflow/standalone.log, {home}/airflow/logs/, {home}/east/broker-1.log, {home}/west/broker-1.log"
         )
-        print(f"demo: {error}\n  logs: {logs}", file=sys.stderr)
+        print(f"demo: {error or type(error).__name__}\n  logs: {logs}", file=sys.stderr)
+        for note in getattr(error, "__notes__", ()):
+            print(f"  {note}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
