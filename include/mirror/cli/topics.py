@@ -1,31 +1,35 @@
-"""`airmirror topics FLOW`: which topics are copied and why; creates and grows what is missing on the target."""
+"""`airmirror topics FLOW`: makes the target's topics, their settings and their ACLs what the flow wants them to be."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
-from mirror.cli.tables import print_table
+from mirror.cli.topics_report import Plans, Switched, print_plans, print_summaries
 from mirror.config import Flow
-from mirror.errors import UsageRefused
+from mirror.errors import MirrorError, PersonMustAct, TryAgain, UsageRefused
 from mirror.kafka.cluster import Cluster
-from mirror.topics import TopicPlan, TopicSummary, apply, discover
+from mirror.topics import apply, apply_acls, apply_settings, compare_acls, compare_settings, discover
+from mirror.topics.acls import acls_switch
+from mirror.topics.settings_sync import settings_switch
+
+T = TypeVar("T")
+
+DESCRIPTION = """Creates the topics that FLOW copies where they are missing on the target, grows them, makes their
+settings equal to the source's, and copies the ACLs of their readers. Run again, it changes nothing."""
 
 
 def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
-        "topics",
-        help="decide which topics are copied, and create and grow them on the target",
-        description="Creates the topics that FLOW copies where they are missing on the target, and grows them.",
+        "topics", help="make the target's topics, settings and ACLs what the flow wants", description=DESCRIPTION
     )
     add_flow_argument(parser)
     parser.add_argument(
-        "--dry-run", action="store_true", help="change nothing; show every source topic with its decision and reason"
+        "--dry-run", action="store_true", help="change nothing; show every source topic's decision and every change"
     )
     add_json_argument(parser)
     parser.set_defaults(run=run)
@@ -40,15 +44,58 @@ def run(args: argparse.Namespace) -> int:
             flow=flow.id,
         )
     with _clusters(flow) as (source, target):
-        plan = discover(flow, source, target)
-        if args.dry_run:
-            _show_plan(plan, as_json=args.json)
-            return 1 if plan.refused else 0
-        summary = apply(plan, source, target)
-    _show_summary(summary, as_json=args.json)
-    if (failure := summary.failure()) is not None:
-        raise failure
+        return _show(flow, source, target, args) if args.dry_run else _mirror(flow, source, target, args)
+
+
+def _show(flow: Flow, source: Cluster, target: Cluster, args: argparse.Namespace) -> int:
+    plans = Plans(
+        topics=discover(flow, source, target),
+        settings=_unless(settings_switch(flow), lambda: compare_settings(flow, source, target)),
+        acls=_unless(acls_switch(flow), lambda: compare_acls(flow, source, target)),
+    )
+    if args.json:
+        print(json.dumps(plans.to_json(), indent=2))
+    else:
+        print_plans(plans)
+    _raise_joined(plans.errors())
+    return 1 if plans.topics.refused else 0
+
+
+def _mirror(flow: Flow, source: Cluster, target: Cluster, args: argparse.Namespace) -> int:
+    topics = apply(discover(flow, source, target), source, target)
+    # Only now: what was just made is compared too, and a failure of one part leaves the others done.
+    settings = _unless(settings_switch(flow), lambda: apply_settings(compare_settings(flow, source, target), target))
+    acls = _unless(acls_switch(flow), lambda: apply_acls(compare_acls(flow, source, target), target))
+    if args.json:
+        parts = {"settings": settings, "acls": acls}
+        print(json.dumps({**topics.to_json(), **{n: part.to_json() for n, part in parts.items()}}, indent=2))
+    else:
+        print_summaries(topics, settings, acls)
+    failures = [settings if isinstance(settings, MirrorError) else settings.failure()]
+    failures += [acls if isinstance(acls, MirrorError) else acls.failure()]
+    _raise_joined([error for error in (topics.failure(), *failures) if error is not None])
     return 0
+
+
+def _unless(off: str, step: Callable[[], T]) -> T | Switched | MirrorError:
+    """The step's outcome; that it is switched off, or could not be done, is told beside the others' outcomes."""
+    if off:
+        return Switched(off)
+    try:
+        return step()
+    except MirrorError as error:
+        return error
+
+
+def _raise_joined(errors: list[MirrorError]) -> None:
+    """All errors as one, so that none hides another; to be tried again only if each of them can."""
+    if len(errors) <= 1:
+        for error in errors:
+            raise error
+        return
+    kind = TryAgain if all(isinstance(error, TryAgain) for error in errors) else PersonMustAct
+    steps = list(dict.fromkeys(error.next_step for error in errors if error.next_step))
+    raise kind("\n".join(error.message for error in errors), next_step="; ".join(steps))
 
 
 @contextmanager
@@ -63,76 +110,3 @@ def _clusters(flow: Flow) -> Iterator[tuple[Cluster, Cluster]]:
 def _settings(flow: Flow, side: Literal["source", "target"]) -> dict[str, Any]:
     settings = flow.admin_settings(side)
     return {**settings, "client.id": f"{settings['client.id']}|topics"}
-
-
-def _show_plan(plan: TopicPlan, *, as_json: bool) -> None:
-    if as_json:
-        document = {**plan.to_json(), "decisions": [asdict(decision) for decision in plan.decisions]}
-        print(json.dumps(document, indent=2))
-        return
-    actions = {c.upstream_topic: f"create, {_partitions(c.topic.partition_count)}" for c in plan.creations}
-    actions |= {g.upstream_topic: f"grow from {g.partition_count_now} to {g.partition_count}" for g in plan.growths}
-    print_table(
-        f"topics of {plan.source} for {plan.flow}",
-        ("source topic", "decision", "remote topic", "would"),
-        [
-            (
-                decision.topic,
-                decision.reason,
-                decision.remote_topic if decision.selected else "",
-                actions.get(decision.topic, "nothing: it is there") if decision.selected else "",
-            )
-            for decision in plan.decisions
-        ],
-        wrapped=("source topic", "decision", "remote topic"),
-        dim=[not decision.selected and not decision.refused for decision in plan.decisions],
-    )
-    for creation in plan.creations:
-        if not creation.upstream_topic:
-            print(f"would create internal topic {creation.topic.name} on {creation.cluster}")
-    _print_notices(plan.notices)
-    print(
-        f"{plan.flow}: {plan.selected_count} of {plan.topic_count} topics selected; would create "
-        f"{len(plan.creations)} and grow {len(plan.growths)}. Nothing was changed."
-    )
-
-
-def _show_summary(summary: TopicSummary, *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(summary.to_json(), indent=2))
-        return
-    head = f"{summary.flow}: {summary.selected_count} of {summary.topic_count} topics selected; "
-    if summary.changed_nothing and not summary.failures:
-        _print_notices(summary.notices)
-        print(head + "all are there, nothing to do.")
-        return
-    print_table(
-        f"topics of {summary.flow}",
-        ("cluster", "topic", "done"),
-        list(_rows(summary)),
-        wrapped=("topic", "done"),
-    )
-    _print_notices(summary.notices)
-    print(head + f"created {len(summary.created)}, grew {len(summary.grown)}, failed {len(summary.failures)}.")
-
-
-def _rows(summary: TopicSummary) -> Iterator[tuple[str, str, str]]:
-    for creation in summary.created:
-        topic = creation.topic
-        settings = "".join(f", {name}={value}" for name, value in topic.configs.items())
-        yield creation.cluster, topic.name, f"created, {_partitions(topic.partition_count)}{settings}"
-    target = summary.flow.partition("->")[2]
-    for growth in summary.grown:
-        done = f"grown from {growth.partition_count_now} to {growth.partition_count} partitions"
-        yield target, growth.topic, done
-    for failure in summary.failures:
-        yield failure.cluster, failure.topic, failure.error.message
-
-
-def _partitions(count: int) -> str:
-    return "1 partition" if count == 1 else f"{count} partitions"
-
-
-def _print_notices(notices: tuple[str, ...]) -> None:
-    for notice in notices:
-        print(f"note: {notice}")
