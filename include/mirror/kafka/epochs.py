@@ -15,8 +15,9 @@ from mirror.kafka.values import TopicPartition
 
 # Seconds for all partitions together; what is not seen by then is unproven, not wrong.
 TIMEOUT_S = 20.0
-# One batch per partition is enough; the broker gives a whole one whatever its size.
-FETCH_BYTES = 4096
+# Bytes per partition and fetch: most batches are smaller. Of larger ones the broker gives one per request, the first
+# partition's, so partitions that answered are paused to let the next be first.
+FETCH_BYTES = 64 * 1024
 
 Epochs = dict[TopicPartition, list[tuple[int, int]]]
 
@@ -37,6 +38,7 @@ def read_epochs(settings: Mapping[str, Any], alias: str, ranges: Mapping[TopicPa
             "max.partition.fetch.bytes": FETCH_BYTES,
             "queued.min.messages": 1,
             "fetch.wait.max.ms": 50,
+            "fetch.queue.backoff.ms": 1,
         },
     )
     try:
@@ -46,8 +48,11 @@ def read_epochs(settings: Mapping[str, Any], alias: str, ranges: Mapping[TopicPa
             with kafka_call("look at copied records again", alias):
                 messages = consumer.consume(1, 0.5)
                 messages += consumer.consume(500, 0)
+            before = set(waiting)
             for message in messages:
                 _take(message, ranges, waiting, found)
+            with kafka_call("look at copied records again", alias):
+                consumer.pause([ClientTopicPartition(p.topic, p.partition) for p in before - waiting])
     finally:
         consumer.close()
     return found
