@@ -15,8 +15,9 @@ from mirror.kafka.values import TopicPartition
 
 # Seconds for all partitions together; the age of what is not seen by then is unknown.
 TIMEOUT_S = 20.0
-# One batch per partition is enough; the broker gives a whole one whatever its size.
-FETCH_BYTES = 4096
+# Bytes per partition and fetch: most batches are smaller. Of larger ones the broker gives one per request, the first
+# partition's, so partitions that answered are paused to let the next be first.
+FETCH_BYTES = 64 * 1024
 
 
 def read_timestamps(
@@ -37,6 +38,7 @@ def read_timestamps(
             "max.partition.fetch.bytes": FETCH_BYTES,
             "queued.min.messages": 1,
             "fetch.wait.max.ms": 50,
+            "fetch.queue.backoff.ms": 1,
         },
     )
     try:
@@ -73,5 +75,4 @@ def _take(
             continue
         answered.append(partition)
     if answered:
-        # One record of each was wanted: the rest of a long log stays where it is.
         consumer.pause([ClientTopicPartition(p.topic, p.partition) for p in answered])
