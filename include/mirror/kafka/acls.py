@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import KafkaError
 from confluent_kafka.admin import (
     AclBinding,
     AclBindingFilter,
@@ -16,12 +15,13 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from mirror.errors import MirrorError
+from mirror.errors import MirrorError, NotAuthorized
 from mirror.kafka.cluster import REQUEST_TIMEOUT_S, Cluster
 
 # Bindings per request: a controller takes at most 10,000 records at once, and answers smaller requests sooner.
 BATCH_ACLS = 500
-_NO_AUTHORIZER = (KafkaError.SECURITY_DISABLED,)
+# The code of an error that says so.
+NO_AUTHORIZER = "SECURITY_DISABLED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -42,7 +42,37 @@ class TopicAcl:
 
 
 def topic_acls(cluster: Cluster) -> frozenset[TopicAcl] | None:
-    """All bindings on topics; None where the cluster has no authorizer."""
+    """All bindings on topics; None where the cluster is known to have no authorizer."""
+    found = _described(cluster)
+    if found:
+        return found
+    # librdkafka passes over the error of this answer: refused and disabled look like "no bindings". Ask elsewhere.
+    if not _may_describe(cluster):
+        raise NotAuthorized(
+            f"could not list ACLs of topics on cluster {cluster.alias}: the principal may not DESCRIBE the cluster",
+            next_step="kafka-acls.sh --add --cluster --operation Describe --allow-principal <airmirror's principal>, "
+            "or sync.topic.acls.enabled = false",
+            cluster=cluster.alias,
+        )
+    return None if _lacks_authorizer(cluster) else found
+
+
+def _may_describe(cluster: Cluster) -> bool:
+    request = cluster._client.describe_cluster(include_authorized_operations=True, request_timeout=REQUEST_TIMEOUT_S)
+    described: Any = cluster._wait("ask for our rights", request)
+    return AclOperation.DESCRIBE in (described.authorized_operations or ())
+
+
+def _lacks_authorizer(cluster: Cluster) -> bool:
+    """Whether every broker says so; one that does not tell its settings may have one."""
+    try:
+        said = cluster.broker_setting("authorizer.class.name")
+    except NotAuthorized:
+        return False
+    return bool(said) and not any(said)
+
+
+def _described(cluster: Cluster) -> frozenset[TopicAcl]:
     # None stands for anything, whatever the client's types say.
     anything: Any = None
     wanted = AclBindingFilter(
@@ -55,8 +85,8 @@ def topic_acls(cluster: Cluster) -> frozenset[TopicAcl] | None:
         AclPermissionType.ANY,
     )
     future = cluster._client.describe_acls(wanted, request_timeout=REQUEST_TIMEOUT_S)
-    found: Any = cluster._wait("list ACLs of topics", future, _NO_AUTHORIZER)
-    return None if isinstance(found, KafkaError) else frozenset(_read(binding) for binding in found)
+    found: Any = cluster._wait("list ACLs of topics", future)
+    return frozenset(_read(binding) for binding in found)
 
 
 def create_acls(cluster: Cluster, acls: Iterable[TopicAcl]) -> dict[TopicAcl, MirrorError | None]:

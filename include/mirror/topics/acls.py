@@ -15,7 +15,7 @@ from typing import Any
 from mirror.config import Flow
 from mirror.config import options as opt
 from mirror.errors import MirrorError, TopicRefused, TryAgain
-from mirror.kafka.acls import TopicAcl, create_acls, delete_acls, topic_acls
+from mirror.kafka.acls import NO_AUTHORIZER, TopicAcl, create_acls, delete_acls, topic_acls
 from mirror.kafka.cluster import Cluster
 from mirror.selection import Selector
 from mirror.topics.values import TopicFailure, joint_failure
@@ -78,12 +78,23 @@ class AclSummary:
 def compare_acls(flow: Flow, source: Cluster, target: Cluster) -> AclPlan:
     """Read both sides' bindings on topics; changes nothing. A cluster without an authorizer has none to compare."""
     upstream = topic_acls(source)
-    downstream = topic_acls(target) if upstream is not None else None
-    if upstream is None or downstream is None:
-        without = flow.source if upstream is None else flow.target
-        notice = f"cluster {without} has no authorizer: no ACLs are copied (sync.topic.acls.enabled = false says so)"
-        return AclPlan(flow=flow.id, target=flow.target, notices=(notice,))
+    if not upstream:
+        # Not told apart on all clusters, and the same to us. To prune by it would be to close every remote topic.
+        lacks = "no authorizer" if upstream is None else "no ACLs on topics"
+        return _nothing(flow, f"cluster {flow.source} has {lacks}: none are copied, none removed")
+    downstream = topic_acls(target)
+    if downstream is None:
+        return _nothing(flow, _unguarded(flow.target))
     return plan_acls(Selector(flow), upstream, downstream, source_topics=source.topic_names())
+
+
+def _nothing(flow: Flow, notice: str) -> AclPlan:
+    log.info("acls flow=%s %s", flow.id, notice)
+    return AclPlan(flow=flow.id, target=flow.target, notices=(notice,))
+
+
+def _unguarded(cluster: str) -> str:
+    return f"cluster {cluster} has no authorizer: no ACLs are copied (sync.topic.acls.enabled = false silences this)"
 
 
 def plan_acls(
@@ -149,14 +160,19 @@ def _could_be_ours(acl: TopicAcl, selector: Selector, source_topics: frozenset[s
 
 def apply_acls(plan: AclPlan, target: Cluster) -> AclSummary:
     """Make what is missing, then remove what is stale if the file says so; each binding by itself."""
-    granted, refused = _carried_out(plan, create_acls(target, plan.grants), "granted")
+    created = create_acls(target, plan.grants)
+    unguarded = []
+    if any(error is not None and error.about.get("code") == NO_AUTHORIZER for error in created.values()):
+        # A broker that does not tell its settings tells it now.
+        created, unguarded = {}, [_unguarded(plan.target)]
+    granted, refused = _carried_out(plan, created, "granted")
     revoked, kept = _carried_out(plan, delete_acls(target, plan.revocations), "revoked")
     return AclSummary(
         flow=plan.flow,
         granted=granted,
         revoked=revoked,
         failures=(*refused, *kept),
-        notices=plan.notices,
+        notices=(*plan.notices, *unguarded),
         mapped_count=plan.mapped_count,
     )
 
