@@ -22,6 +22,8 @@ from world.process import running_detached, stop_detached
 
 MARK = "AIRMIRROR_SERVICES"
 DEFAULT_PORT = 8080
+# Seconds for a Spark job to end by itself when its Airflow is gone.
+GRACE_S = 5.0
 
 
 class Busy(RuntimeError):
@@ -60,7 +62,7 @@ def stop_services(home: Path) -> list[str]:
     stopped = [f"{folder.name}/{name}" for folder, name in running_detached(home)]
     stop_detached(home, timeout_s=40)
     # Those that see their parent go end by themselves; what is still there then is killed.
-    give_up = time.monotonic() + 5
+    give_up = time.monotonic() + GRACE_S
     while (left := _marked(home)) and time.monotonic() < give_up:
         time.sleep(0.1)
     for process in left:

@@ -18,6 +18,8 @@ TIMEOUT_S = 60.0
 # Nothing but emergencies: that a coordinator is still loading is no news to whoever watches a demo.
 QUIET: dict[str, str | int | float | bool] = {"log_level": 2}
 
+_NOT_YET = (KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.NOT_COORDINATOR)
+
 
 class NotWritten(RuntimeError):
     """The demo's data could not be written."""
@@ -121,6 +123,22 @@ def _commit(group: ShopGroup, servers: str) -> None:
         for number in partitions:
             start, end = consumer.get_watermark_offsets(TopicPartition(group.topic, number), timeout=TIMEOUT_S)
             offsets.append(TopicPartition(group.topic, number, start + int((end - start) * group.fraction_read)))
-        consumer.commit(offsets=offsets, asynchronous=False)
+        _commit_when_ready(consumer, offsets)
     finally:
         consumer.close()
+
+
+def _commit_when_ready(consumer: Consumer, offsets: list[TopicPartition]) -> None:
+    """A cluster that has just started may still be loading its groups."""
+    give_up = time.monotonic() + TIMEOUT_S
+    while True:
+        try:
+            consumer.commit(offsets=offsets, asynchronous=False)
+        except KafkaException as error:
+            if not error.args[0].retriable() and error.args[0].code() not in _NOT_YET:
+                raise
+            if time.monotonic() > give_up:
+                raise
+            time.sleep(0.2)
+        else:
+            return
