@@ -115,6 +115,7 @@ class CopyFlowOperator(SparkSubmitOperator):
         ]
         python = os.environ.get("PYSPARK_PYTHON", sys.executable)
         self.env_vars = {
+            "AIRMIRROR_RUN": run.id,  # inherited by all that the job starts, so that each can be told whose it is
             "AIRMIRROR_RUN_BY": run.by,
             "PYSPARK_PYTHON": python,
             "PYSPARK_DRIVER_PYTHON": sys.executable,
