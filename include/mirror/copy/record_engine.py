@@ -295,11 +295,11 @@ class RecordEngine:
         if not self._failures:
             return
         for failure in self._failures:
-            meaning = self._writer.meaning_of(failure.error, f"write records of {failure.partition}")
+            meaning = self._writer.meaning_of_report(failure.error, f"write records of {failure.partition}")
             if isinstance(meaning, Abortable) and meaning.is_refusal and failure.end > failure.start:
                 raise Refusal(failure.partition, failure.start, failure.end, failure.error.name(), failure.error.str())
         first = self._failures[0]
-        raise self._writer.meaning_of(first.error, f"write records of {first.partition}")
+        raise self._writer.meaning_of_report(first.error, f"write records of {first.partition}")
 
     def _event(self, message: Any, error: Any) -> None:
         """Take in what the client says of a partition instead of giving a record."""

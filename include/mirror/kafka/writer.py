@@ -10,7 +10,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from mirror.errors import AttemptsExhausted, ClusterUnreachable, FencedByNewerRun
+from mirror.errors import AttemptsExhausted, ClusterUnreachable, FencedByNewerRun, TryAgain
 from mirror.kafka.client_log import CLIENT_LOG
 from mirror.kafka.errors import DENIED, FENCED, REFUSED, error_of, kafka_error_in
 
@@ -168,6 +168,11 @@ class TransactionalWriter:
         return error_of(error, action, self.alias) or AttemptsExhausted(
             f"could not {action} on {self.alias}: {error.name()}: {error.str()}", cluster=self.alias
         )
+
+    def meaning_of_report(self, error: KafkaError, action: str) -> Exception:
+        """What a bad delivery report asks for: its record is not in the transaction, so another call cannot mend it."""
+        meaning = self.meaning_of(error, action)
+        return Abortable(error) if isinstance(meaning, (TryAgain, _Retriable)) else meaning
 
 
 class _Retriable(Exception):
