@@ -38,6 +38,7 @@ class SourceReader:
             "queued.min.messages": 200_000,
             "receive.message.max.bytes": 1_000_000_000,
         }
+        self._paused: set[TopicPartition] = set()
         self._consumer = consumer_for({**defaults, **settings}, **{"isolation.level": isolation_level})
 
     def close(self) -> None:
@@ -46,11 +47,18 @@ class SourceReader:
     def assign(self, positions: Mapping[TopicPartition, int]) -> None:
         """Read these partitions from these positions, and forget what was fetched before."""
         with kafka_call("assign partitions", self.alias):
+            # A partition that was paused stays so through a new assignment, and would never give a record again.
+            # Resumed behind the assignment instead, it was seen to throw away what it had fetched: records lost.
+            self._consumer.resume([ClientTopicPartition(p.topic, p.partition) for p in self._paused])
+            self._paused.clear()
             self._consumer.assign([ClientTopicPartition(p.topic, p.partition, at) for p, at in positions.items()])
 
     def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read these no further until they are assigned again."""
+        pausing = set(partitions)
         with kafka_call("pause partitions", self.alias):
-            self._consumer.pause([ClientTopicPartition(p.topic, p.partition) for p in partitions])
+            self._consumer.pause([ClientTopicPartition(p.topic, p.partition) for p in pausing])
+        self._paused |= pausing
 
     def read(self, count: int, wait_s: float) -> list[Message]:
         """Up to `count` messages; returns as soon as there is one, at the latest after `wait_s`."""
