@@ -107,9 +107,8 @@ class RecordEngine:
             self._bandwidth.spend(len(messages), batch_bytes, self._writer.poll)
         if self._sent:
             reached("produced")
-            self._writer.flush()
+            self._flush()
             reached("flushed")
-        self._raise_failure()
         return self._moved()
 
     def commit(self, state: Sequence[StateRecord]) -> None:
@@ -123,8 +122,7 @@ class RecordEngine:
             )
             self._sent = True
         if state:
-            self._writer.flush()
-            self._raise_failure()
+            self._flush()
             reached("syncs-sent")
         self._writer.commit()
         if state:
@@ -133,6 +131,15 @@ class RecordEngine:
     def abort(self) -> None:
         self._writer.abort(sent=self._sent)
         self._sent = False
+
+    def _flush(self) -> None:
+        """Wait for all reports; a bad one tells more than the transaction's error, which names no offset."""
+        try:
+            self._writer.flush()
+        except Abortable:
+            self._raise_failure()
+            raise
+        self._raise_failure()
 
     def _is_done(self) -> bool:
         return all(track.is_closed for track in self._tracks.values())
@@ -195,8 +202,7 @@ class RecordEngine:
             offset += step
             messages = messages[step:]
             if self._careful:
-                self._writer.flush()
-                self._raise_failure()
+                self._flush()
         if track.is_closed:
             track.move.position = track.wanted.end
         else:
@@ -258,7 +264,7 @@ class RecordEngine:
                 else error
             )
         meaning = self._writer.meaning_of(inner, f"write to {track.wanted.remote}")
-        if isinstance(meaning, Abortable) and meaning.is_refusal:
+        if isinstance(meaning, Abortable) and meaning.is_refusal and meaning.code == inner.name():
             return Refusal(track.wanted.partition, offset, offset + 1, inner.name(), inner.str())
         return meaning
 

@@ -24,6 +24,11 @@ BATCH_BYTES = 1_000_000
 # Seconds for the coordinator to load, or to abort what a predecessor left open.
 INIT_TIMEOUT_S = 120.0
 CALL_TIMEOUT_S = 30.0
+# Seconds after which a flush looks whether there is anything left to wait for.
+DRAIN_STEP_S = 0.5
+
+# What the client says of records that it gave up because another one of the same transaction failed.
+_PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)
 
 Delivered = Callable[[KafkaError | None, Message], None]
 
@@ -102,10 +107,35 @@ class TransactionalWriter:
 
     def flush(self) -> None:
         """Wait until every record is acknowledged; one that is not in time makes the transaction abortable."""
-        with self._named("flush"):
-            left = self._producer.flush(self._timeout_s)
+        left = self._drain(self._timeout_s, "flush")
         if left:
             raise Abortable(None, f"{left} records were not acknowledged within {self._timeout_s:.0f} s")
+
+    def _drain(self, timeout_s: float, action: str) -> int:
+        """Send what is queued; how many records are left when the time is over, or the transaction failed.
+
+        Once a batch is refused, the client holds back all that is queued behind it until it times out: a plain flush
+        would wait for a minute, and then tell of the records that waited instead of the one that was refused.
+        """
+        give_up = time.monotonic() + timeout_s
+        while True:
+            with self._named(action):
+                left = self._producer.flush(min(DRAIN_STEP_S, timeout_s))
+            if not left or time.monotonic() > give_up:
+                return left
+            failed = self._failed_by()
+            if failed is not None:
+                raise Abortable(failed)
+
+    def _failed_by(self) -> KafkaError | None:
+        """Why the open transaction must be aborted, if it must. The client has no question for it, but refuses to
+        begin another one with the answer; nothing else comes of asking that way."""
+        try:
+            self._producer.begin_transaction()
+        except KafkaException as error:
+            inner: KafkaError = error.args[0]
+            return inner if inner.txn_requires_abort() else None
+        return None
 
     def commit(self) -> None:
         self._until_done("commit a transaction", self._producer.commit_transaction)
@@ -121,8 +151,7 @@ class TransactionalWriter:
             self.commit()
             return
         try:
-            with self._named("flush before an abort"):
-                self._producer.flush(5.0)
+            self._drain(5.0, "flush before an abort")
         except Abortable:
             pass  # that is why it is aborted
         self._until_done("abort a transaction", self._producer.abort_transaction)
@@ -161,8 +190,10 @@ class TransactionalWriter:
                 cluster=self.alias,
                 transactional_id=self.transactional_id,
             )
-        if error.txn_requires_abort() or error.code() in REFUSED:
+        if error.txn_requires_abort() or error.code() in (*REFUSED, *_PURGED):
             return Abortable(error)
+        if error.code() == KafkaError._STATE and self._in_transaction and (failed := self._failed_by()) is not None:
+            return Abortable(failed)  # a record came after the one that failed the transaction
         if error.retriable() or error.code() == KafkaError._TIMED_OUT:
             return _Retriable(error.str())
         return error_of(error, action, self.alias) or AttemptsExhausted(
