@@ -10,9 +10,11 @@ from mirror.config import Configuration, Flow, load
 from mirror.errors import ConfigurationRefused, UsageRefused
 
 
-def add_flow_argument(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
-    """The argument FLOW; with `optional`, leaving it out means every enabled flow."""
-    text = 'the flow, as "A->B" or A-to-B' + (" (default: every enabled flow)" if optional else "")
+def add_flow_argument(
+    parser: argparse.ArgumentParser, *, optional: bool = False, left_out: str = "every enabled flow"
+) -> None:
+    """The argument FLOW; with `optional` it may be left out, which means every enabled flow if nothing else is said."""
+    text = 'the flow, as "A->B" or A-to-B' + (f" (default: {left_out})" if optional else "")
     parser.add_argument("flow", metavar="FLOW", nargs="?" if optional else None, help=text)
 
 

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
 from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
+from mirror.cli.failures import raise_joined
 from mirror.cli.topics_report import Plans, Switched, print_plans, print_summaries
 from mirror.config import Flow
-from mirror.errors import MirrorError, PersonMustAct, TryAgain, UsageRefused
+from mirror.errors import MirrorError, UsageRefused
 from mirror.kafka.cluster import Cluster
 from mirror.topics import apply, apply_acls, apply_settings, compare_acls, compare_settings, discover
 from mirror.topics.acls import acls_switch
@@ -57,7 +58,7 @@ def _show(flow: Flow, source: Cluster, target: Cluster, args: argparse.Namespace
         print(json.dumps(plans.to_json(), indent=2))
     else:
         print_plans(plans)
-    _raise_joined(plans.errors())
+    raise_joined(plans.errors())
     return 1 if plans.topics.refused else 0
 
 
@@ -73,7 +74,7 @@ def _mirror(flow: Flow, source: Cluster, target: Cluster, args: argparse.Namespa
         print_summaries(topics, settings, acls)
     failures = [settings if isinstance(settings, MirrorError) else settings.failure()]
     failures += [acls if isinstance(acls, MirrorError) else acls.failure()]
-    _raise_joined([error for error in (topics.failure(), *failures) if error is not None])
+    raise_joined([error for error in (topics.failure(), *failures) if error is not None])
     return 0
 
 
@@ -85,17 +86,6 @@ def _unless(off: str, step: Callable[[], T]) -> T | Switched | MirrorError:
         return step()
     except MirrorError as error:
         return error
-
-
-def _raise_joined(errors: list[MirrorError]) -> None:
-    """All errors as one, so that none hides another; to be tried again only if each of them can."""
-    if len(errors) <= 1:
-        for error in errors:
-            raise error
-        return
-    kind = TryAgain if all(isinstance(error, TryAgain) for error in errors) else PersonMustAct
-    steps = list(dict.fromkeys(error.next_step for error in errors if error.next_step))
-    raise kind("\n".join(error.message for error in errors), next_step="; ".join(steps))
 
 
 @contextmanager
