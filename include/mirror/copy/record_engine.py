@@ -241,6 +241,8 @@ class RecordEngine:
                 except BufferError:
                     self._writer.poll(0.01)
                 except Exception as error:
+                    # Those before it are in the transaction: it must be aborted, not ended as an empty one.
+                    self._sent = self._sent or index > 0
                     raise self._not_taken(track, offset + index, error) from error
             if value is not None:
                 moved_bytes += len(value)

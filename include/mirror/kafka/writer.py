@@ -145,7 +145,7 @@ class TransactionalWriter:
         """Give up the open transaction; `sent` says whether any record was handed to the client in it."""
         if not self._in_transaction:
             return
-        if not sent:
+        if not sent and self._failed_by() is None:
             # The broker does not know the transaction yet: its abort would be a fatal error, and there is
             # nothing that a commit could make visible.
             self.commit()
