@@ -43,6 +43,12 @@ def run_all(rest: AirflowRest, flows: Iterable[Flow], suffix: str, logs: Path, p
         progress.say(f"  {dag} is green{_summary(rest, dag, run)}")
 
 
+def let_all_run(rest: AirflowRest) -> None:
+    """End the pause of every Dag that the demo does not wait for: from now on their schedules hold."""
+    for dag in rest.dags():
+        rest.pause(dag, paused=False)
+
+
 def _run_now(rest: AirflowRest, dag: str) -> str:
     """Start a run. Airflow makes one itself when a Dag's pause ends: a second one would only wait behind it."""
     path = f"/api/v2/dags/{dag}"
