@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -37,6 +38,7 @@ class SparkExecutor:
         self._master = master
         self._name = name
         self._context: Any = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> SparkExecutor:
         return self
@@ -44,6 +46,8 @@ class SparkExecutor:
     def __exit__(self, *_: object) -> None:
         if self._context is not None:
             self._context.stop()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def slot_count(self) -> int:
         return int(self._spark().defaultParallelism)
@@ -81,6 +85,9 @@ class SparkExecutor:
     def _spark(self) -> Any:
         if self._context is None:
             self._context = _start(self._master, self._name)
+            if not str(self._context.master).startswith("local"):
+                self._folder = tempfile.TemporaryDirectory(prefix="airmirror-")
+                self._context.addPyFile(str(package_zip(Path(self._folder.name))))
         return self._context
 
 
@@ -104,8 +111,6 @@ def _start(master: str | None, name: str) -> Any:
     context = SparkContext(conf=conf)
     context.setLogLevel(os.environ.get("AIRMIRROR_SPARK_LOG", "WARN"))
     _require_protection(context)
-    if not str(context.master).startswith("local"):
-        context.addPyFile(str(package_zip()))
     return context
 
 
@@ -126,9 +131,8 @@ def _require_protection(context: Any) -> None:
         )
 
 
-def package_zip(directory: Path | None = None) -> Path:
-    """The library as one file for executors that have nothing of the project's disk."""
-    import tempfile
+def package_zip(directory: Path) -> Path:
+    """The library as one file in `directory`, for executors that have nothing of the project's disk."""
     import zipfile
 
     import mirror
@@ -136,7 +140,7 @@ def package_zip(directory: Path | None = None) -> Path:
     root = Path(mirror.__file__).parent
     if root.parent.suffix == ".zip":  # spark-submit brought it as one already
         return root.parent
-    path = (directory or Path(tempfile.mkdtemp(prefix="airmirror-"))) / "mirror.zip"
+    path = directory / "mirror.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(root.rglob("*.py")):
             archive.write(file, Path("mirror") / file.relative_to(root))

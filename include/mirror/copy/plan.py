@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -60,6 +61,7 @@ def plan_slots(
             control_read_to=control_read_to,
             isolation_level=flow.isolation_level,
             window_s=window_s,
+            planned_at_ms=int(time.time() * 1000),
             commit_interval_s=flow[opt.COPY_COMMIT_INTERVAL_MS] / 1000,
             commit_bytes=flow[opt.COPY_COMMIT_BYTES],
             bytes_per_second=flow[opt.COPY_MAX_BYTES_PER_SECOND] / len(packed),

@@ -87,6 +87,7 @@ class SlotSpec:
     control_read_to: int
     isolation_level: str
     window_s: float
+    planned_at_ms: int
     commit_interval_s: float
     commit_bytes: int
     bytes_per_second: float
