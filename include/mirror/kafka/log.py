@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer
 from confluent_kafka import TopicPartition as ClientTopicPartition
@@ -124,7 +124,7 @@ def _record(message: Message, partition: TopicPartition, offset: int) -> LogReco
         key=message.key(),
         value=message.value(),
         timestamp_ms=message.timestamp()[1],
-        headers=tuple(message.headers() or ()),
+        headers=tuple(cast("list[tuple[str, bytes | None]]", message.headers() or [])),
     )
 
 
