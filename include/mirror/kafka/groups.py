@@ -67,7 +67,7 @@ class GroupCluster(Cluster):
             # Deprecated for consumer groups; nothing else of this client shows that the other kinds exist.
             warnings.simplefilter("ignore", DeprecationWarning)
             everything = self._call("list groups", lambda: self._client.list_groups(timeout=REQUEST_TIMEOUT_S))
-        other = {g.id: g.protocol_type for g in everything if g.id not in consumer}
+        other = {str(g.id): str(g.protocol_type) for g in everything if g.id not in consumer}
         return GroupListing(consumer=tuple(sorted(consumer)), other=dict(sorted(other.items())))
 
     def committed(self, groups: Iterable[str]) -> dict[str, Offsets | MirrorError]:
@@ -159,9 +159,7 @@ class GroupCluster(Cluster):
             waiting = deque(busy)
         return done
 
-    def _answer(
-        self, group: str, action: str, future: Future[Any], read: Callable[[str, Any], T]
-    ) -> T | MirrorError:
+    def _answer(self, group: str, action: str, future: Future[Any], read: Callable[[str, Any], T]) -> T | MirrorError:
         try:
             return read(group, self._call(action, future.result))
         except MirrorError as error:
