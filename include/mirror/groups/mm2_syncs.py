@@ -16,7 +16,7 @@ _LARGEST = 2**63 - 1
 
 
 class SyncStore:
-    """The syncs of one partition, thinned as MM2 thins them; slots hold the same object where one sync fills several."""
+    """The syncs of one partition, thinned as MM2 thins them; one sync may fill several slots."""
 
     def __init__(self) -> None:
         self._slots: tuple[OffsetSync, ...] = ()

@@ -1,0 +1,153 @@
+"""One look at both clusters for all that translating needs, in an order that keeps answers from being late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from mirror import naming
+from mirror.config import Flow
+from mirror.config import options as opt
+from mirror.copy.control import Control
+from mirror.copy.spec import FlowLinks
+from mirror.copy.state import read_states
+from mirror.groups.discovery import GroupSelector
+from mirror.groups.mm2_syncs import SyncStore, store_of
+from mirror.kafka.cluster import Cluster
+from mirror.kafka.log import read_log
+from mirror.kafka.values import TopicDescription, TopicPartition
+from mirror.selection import Selector
+from mirror.wire.control import FirstPosition
+from mirror.wire.offset_sync import OffsetSync
+from mirror.wire.partition_state import PartitionState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What is known about the partitions that groups stand in; partitions are the source's unless they say remote."""
+
+    target: str
+    remotes: Mapping[TopicPartition, TopicPartition]
+    # Topics of the source that came from the target (as `B.orders` on A): their groups go back to the original.
+    returning: frozenset[str] = frozenset()
+    not_copied: Mapping[str, str] = field(default_factory=dict)
+    states: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
+    # Of the opposite flow, by the original's partition on the target.
+    opposite_states: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
+    first_positions: Mapping[TopicPartition, FirstPosition] = field(default_factory=dict)
+    mm2_syncs: Mapping[TopicPartition, SyncStore] = field(default_factory=dict)
+    source_topics: Mapping[str, TopicDescription] = field(default_factory=dict)
+    source_starts: Mapping[TopicPartition, int] = field(default_factory=dict)
+    target_topics: Mapping[str, TopicDescription] = field(default_factory=dict)
+    target_starts: Mapping[TopicPartition, int] = field(default_factory=dict)
+    target_ends: Mapping[TopicPartition, int] = field(default_factory=dict)
+    # Remote ends as of before the states were read: where nothing was copied, the first copy lies there or later.
+    earlier_ends: Mapping[TopicPartition, int] = field(default_factory=dict)
+
+
+def survey_ground(
+    flow: Flow, links: FlowLinks, source: Cluster, target: Cluster, partitions: Iterable[TopicPartition]
+) -> Ground:
+    """Read what the translation of these partitions needs. Groups' offsets are to be read before this:
+
+    a state that is newer than the offset only makes the answer better, an older one would make it early.
+    """
+    asked = sorted(set(partitions))
+    ground = name_remotes(flow, asked)
+    remotes = sorted(set(ground.remotes.values()))
+    earlier_ends = target.high_watermarks(_existing(target.describe(r.topic for r in remotes), remotes))
+    states = read_states(links, target, until=target.stable_ends([links.syncs]).get(links.syncs, 0)).states
+    first_positions = Control(links, target).read().first_positions
+    opposite = _opposite_states(links, source) if ground.returning else {}
+    target_topics = target.describe(r.topic for r in remotes)
+    present = _existing(target_topics, remotes)
+    source_topics = source.describe(p.topic for p in ground.remotes)
+    return replace(
+        ground,
+        states=states,
+        opposite_states=opposite,
+        first_positions=first_positions,
+        mm2_syncs=_mm2_syncs(flow, links, source, target, ground.remotes, states, first_positions),
+        source_topics=source_topics,
+        source_starts=source.log_starts(_existing(source_topics, ground.remotes)),
+        target_topics=target_topics,
+        target_starts=target.log_starts(present),
+        target_ends=target.high_watermarks(present),
+        earlier_ends=earlier_ends,
+    )
+
+
+def name_remotes(flow: Flow, partitions: Iterable[TopicPartition]) -> Ground:
+    """Each partition's counterpart: the remote topic, or the original on the target that it came from."""
+    selector = Selector(flow)
+    topic_filter = GroupSelector(flow)
+    remotes: dict[TopicPartition, TopicPartition] = {}
+    returning: set[str] = set()
+    not_copied: dict[str, str] = {}
+    for partition in partitions:
+        decision = selector.decide(partition.topic)
+        # One hop back: all of them, as MM2 does it, would name a topic that the target never had.
+        original = selector.policy.upstream_topic(partition.topic)
+        if decision.selected:
+            remotes[partition] = TopicPartition(decision.remote_topic, partition.partition)
+        elif (
+            original is not None
+            and selector.policy.topic_source(partition.topic) == flow.target
+            and topic_filter.takes_topic(partition.topic)
+        ):
+            returning.add(partition.topic)
+            remotes[partition] = TopicPartition(original, partition.partition)
+        else:
+            not_copied[partition.topic] = decision.reason
+    return Ground(target=flow.target, remotes=remotes, returning=frozenset(returning), not_copied=not_copied)
+
+
+def _existing(topics: Mapping[str, TopicDescription], partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
+    return [p for p in partitions if p.topic in topics and p.partition < topics[p.topic].partition_count]
+
+
+def _opposite_states(links: FlowLinks, source: Cluster) -> dict[TopicPartition, PartitionState]:
+    """What the flow from the target to the source copied; its state is on the source."""
+    turned = replace(
+        links,
+        flow=f"{links.target}->{links.source}",
+        source=links.target,
+        target=links.source,
+        target_consumer=links.source_consumer,
+        syncs_topic=naming.syncs_topic(links.target),
+    )
+    if not source.describe([turned.syncs_topic]):
+        return {}
+    return read_states(turned, source, until=source.stable_ends([turned.syncs]).get(turned.syncs, 0)).states
+
+
+def _mm2_syncs(
+    flow: Flow,
+    links: FlowLinks,
+    source: Cluster,
+    target: Cluster,
+    partitions: Iterable[TopicPartition],
+    states: Mapping[TopicPartition, PartitionState],
+    first_positions: Mapping[TopicPartition, FirstPosition],
+) -> dict[TopicPartition, SyncStore]:
+    """MM2's syncs of the partitions that were taken over from it."""
+    taken_over = {p for p in partitions if p in first_positions and first_positions[p].chosen_by == "mm2"}
+    taken_over |= {p for p in partitions if p not in first_positions and p in states}
+    taken_over = {p for p in taken_over if p not in states or not states[p].history.complete_from_start}
+    policy = naming.policy_of(flow)
+    if flow[opt.OFFSET_SYNCS_LOCATION] == "source":
+        cluster, settings, name = source, links.source_consumer, policy.offset_syncs_topic(flow.target)
+    else:
+        cluster, settings, name = target, links.target_consumer, policy.offset_syncs_topic(flow.source)
+    if not taken_over or not cluster.describe([name]):
+        return {}
+    log = TopicPartition(name, 0)
+    ends = cluster.stable_ends([log])
+    ranges = {log: (cluster.log_starts([log]).get(log, 0), ends.get(log, 0))}
+    syncs: dict[TopicPartition, list[OffsetSync]] = {p: [] for p in taken_over}
+    for record in read_log(settings, cluster.alias, ranges, committed=True):
+        if record.key is not None and record.value is not None:
+            sync = OffsetSync.decode(record.key, record.value)
+            if (partition := TopicPartition(sync.topic, sync.partition)) in syncs:
+                syncs[partition].append(sync)
+    return {partition: store_of(found) for partition, found in syncs.items() if found}
