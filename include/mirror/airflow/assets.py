@@ -29,5 +29,6 @@ def event_extra(summary: Mapping[str, Any]) -> dict[str, Any]:
         "seconds": summary["seconds"],
         "partitions": len(summary["partitions"]) + summary["partitions_not_listed"],
         "gaps": len(summary["gaps"]),
-        "lag": summary["lag"],
+        "lag_records": summary["lag_records"],
+        "lag_seconds": summary["lag_seconds"],
     }

@@ -61,7 +61,7 @@ class CopyFlowOperator(SparkSubmitOperator):
         with skipped_when_another_run_owns_the_flow():
             wait_for_turn(self._flow, run, self.log.info)
             document = self._run_job(run)
-            summary = {**summary_of(document), "lag": _lag(self._flow)}
+            summary = {**summary_of(document), **_lag(self._flow)}
             self.log.info("%s", _sentence(summary))
             # Kept also when the task fails: what was copied was copied.
             context["ti"].xcom_push(key="return_value", value=summary)
@@ -169,21 +169,21 @@ def _said(last_word: Path) -> Mapping[str, Any] | None:
     return document
 
 
-def _lag(flow: Flow) -> int | None:
-    """Records that the source has and the target has not, as of now; None if a cluster does not answer."""
-    from mirror.copy.look import look
+def _lag(flow: Flow) -> dict[str, Any]:
+    """How far the flow is behind now, as `airmirror lag` counts it; None where a cluster does not answer."""
+    from mirror.status.measure import measure_lag
 
     try:
-        seen = look(flow)
+        lag = measure_lag(flow)
     except MirrorError:
-        return None  # the copy is done: its success does not hang on this number
-    ends = seen.survey.source.ends
-    return sum(max(0, ends.get(spec.partition, 0) - spec.position) for spec in seen.judgement.ready)
+        # The copy is done: its success does not hang on this number.
+        return {"lag_records": None, "lag_seconds": None}
+    return {"lag_records": lag.lag, "lag_seconds": round(lag.behind_s, 3)}
 
 
 def _sentence(summary: Mapping[str, Any]) -> str:
     partitions = len(summary["partitions"]) + summary["partitions_not_listed"]
     return (
         f"{summary['flow']}: {summary['records']} records, {summary['bytes']} bytes in {partitions} partitions, "
-        f"{summary['seconds']} s; behind by {summary['lag']} records"
+        f"{summary['seconds']} s; behind by {summary['lag_records']} records"
     )
