@@ -1,4 +1,4 @@
-"""A flow's asset: the topics on the target, told anew by every copy that wrote to them."""
+"""A flow's assets: the records on the target, told anew by every copy that wrote some, and its topics."""
 
 from __future__ import annotations
 
@@ -15,6 +15,15 @@ def asset_of(flow: Flow) -> Asset:
     return Asset(
         name=f"{flow.slug}.records",
         uri=f"airmirror://{quote(flow.source, safe='')}/{quote(flow.target, safe='')}",
+        group="airmirror",
+    )
+
+
+def topics_asset_of(flow: Flow) -> Asset:
+    """Told anew whenever topics were made or grown on the target: their settings and ACLs are looked at then."""
+    return Asset(
+        name=f"{flow.slug}.topics",
+        uri=f"airmirror://{quote(flow.source, safe='')}/{quote(flow.target, safe='')}/topics",
         group="airmirror",
     )
 

@@ -28,6 +28,25 @@ _COPY: tuple[Option[Any], ...] = (
     opt.ON_RECREATED,
     opt.ON_FOREIGN_DATA,
 )
+_CONFIGS: tuple[Option[Any], ...] = (
+    opt.SYNC_TOPIC_CONFIGS_ENABLED,
+    opt.SYNC_TOPIC_CONFIGS_INTERVAL,
+    opt.CONFIG_PROPERTIES_EXCLUDE,
+    opt.USE_DEFAULTS_FROM,
+)
+_ACLS: tuple[Option[Any], ...] = (
+    opt.SYNC_TOPIC_ACLS_ENABLED,
+    opt.SYNC_TOPIC_ACLS_INTERVAL,
+    opt.ACLS_PRUNE,
+    opt.TOPICS,
+    opt.TOPICS_EXCLUDE,
+)
+_HEARTBEATS: tuple[Option[Any], ...] = (
+    opt.EMIT_HEARTBEATS_ENABLED,
+    opt.EMIT_HEARTBEATS_INTERVAL,
+    opt.HEARTBEATS_REPLICATION_ENABLED,
+    opt.HEARTBEATS_REPLICATION_FACTOR,
+)
 
 
 def describe_topics(configuration: Configuration, flow: Flow) -> str:
@@ -47,6 +66,40 @@ def describe_copy(configuration: Configuration, flow: Flow) -> str:
         "run at its end, when all others are done; the log names it, its offset and the next command.\n\n"
         f"Without Airflow: `airmirror copy {flow.slug}`; how far behind: `airmirror lag {flow.slug}`."
         + _options(configuration, flow, _COPY)
+    )
+
+
+def describe_configs(configuration: Configuration, flow: Flow) -> str:
+    return (
+        f"Makes the settings of remote topics on **{flow.target}** equal to those of their topics on "
+        f"**{flow.source}**. Only what differs is written, and the log says each change with its reason; what was "
+        "changed by hand on the target comes back, unless its name is excluded.\n\n"
+        f"Without Airflow: `airmirror topics {flow.slug}`; with `--dry-run` it shows what differs."
+        + _options(configuration, flow, _CONFIGS)
+    )
+
+
+def describe_acls(configuration: Configuration, flow: Flow) -> str:
+    return (
+        f"Copies the ACLs of topics' readers from **{flow.source}** to remote topics on **{flow.target}**: no right to "
+        "write goes with them, and none is removed unless `airmirror.acls.prune` says so.\n\n"
+        f"Without Airflow: `airmirror topics {flow.slug}`; with `--dry-run` it shows what would change."
+        + _options(configuration, flow, _ACLS)
+    )
+
+
+def describe_heartbeats(configuration: Configuration, flow: Flow) -> str:
+    copies = f"copies the heartbeats topics of **{flow.source}** there, in this task and without Spark"
+    return (
+        f"Writes the heartbeat of `{flow.id}` on **{flow.target}**"
+        + (f" and {copies}" if flow.enabled else "; the flow itself is not enabled and copies nothing")
+        + ". Not more often than once a minute, whatever `emit.heartbeats.interval.seconds` says: a task costs more "
+        "than a thread of MM2's.\n\n"
+        f"That the opposite flow `{flow.target}->{flow.source}` lives is seen on {flow.source} by this heartbeat. "
+        f"Where nothing may be written on {flow.target}, because it is only read: "
+        f"`{flow.id}.emit.heartbeats.enabled = false`.\n\n"
+        f"Without Airflow: `airmirror heartbeats {flow.slug}`, which also tells how old the newest are."
+        + _options(configuration, flow, _HEARTBEATS)
     )
 
 

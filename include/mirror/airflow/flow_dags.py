@@ -8,9 +8,11 @@ from typing import Any, cast
 
 from airflow.sdk import DAG, Param, get_current_context, task
 
+from mirror.airflow.assets import topics_asset_of
 from mirror.airflow.copy_operator import CopyFlowOperator
+from mirror.airflow.dag import flow_dag
 from mirror.airflow.descriptions import describe_copy, describe_topics
-from mirror.airflow.retries import RETRY_ARGUMENTS
+from mirror.airflow.upkeep_dags import acls_dag, configs_dag, heartbeats_dag
 from mirror.config import Configuration, Flow
 from mirror.config import options as opt
 
@@ -20,9 +22,13 @@ COPY_TIMEOUT = timedelta(hours=6)
 
 
 def dags_of(configuration: Configuration, *, only: str | None = None) -> Iterator[DAG]:
-    """The Dags of every enabled flow; `only` builds the one with this id, for a task's own start."""
-    for flow in configuration.enabled_flows:
-        for suffix, build in _BUILDERS.items():
+    """The Dags of every flow; `only` builds the one with this id, for a task's own start.
+
+    A pair whose flow is not enabled still has heartbeats, as in MM2: they show that the opposite flow lives.
+    """
+    for flow in configuration.flows:
+        builders = _BUILDERS if flow.enabled else _PAIR_BUILDERS
+        for suffix, build in builders.items():
             if only in (None, f"{flow.slug}.{suffix}"):
                 yield build(configuration, flow)
 
@@ -30,7 +36,7 @@ def dags_of(configuration: Configuration, *, only: str | None = None) -> Iterato
 def _topics_dag(configuration: Configuration, flow: Flow) -> DAG:
     """Creates and grows the remote topics."""
     interval = timedelta(seconds=flow[opt.REFRESH_TOPICS_INTERVAL])
-    with _dag(
+    with flow_dag(
         flow,
         "topics",
         schedule=interval if flow[opt.REFRESH_TOPICS_ENABLED] else None,
@@ -43,7 +49,7 @@ def _topics_dag(configuration: Configuration, flow: Flow) -> DAG:
 
             return discover_topics(flow, get_current_context())
 
-        @task(task_id="create_topics", task_display_name="create and grow topics")
+        @task(task_id="create_topics", task_display_name="create and grow topics", outlets=[topics_asset_of(flow)])
         def create_task(plan: dict[str, Any]) -> dict[str, Any]:
             from mirror.airflow.topic_tasks import create_topics
 
@@ -55,7 +61,7 @@ def _topics_dag(configuration: Configuration, flow: Flow) -> DAG:
 
 def _copy_dag(configuration: Configuration, flow: Flow) -> DAG:
     """Looks whether there is something to copy, and copies it."""
-    with _dag(
+    with flow_dag(
         flow,
         "copy",
         schedule=flow[opt.COPY_SCHEDULE],
@@ -96,16 +102,11 @@ def _copy_dag(configuration: Configuration, flow: Flow) -> DAG:
     return dag
 
 
-def _dag(flow: Flow, suffix: str, **arguments: Any) -> DAG:
-    return DAG(
-        dag_id=f"{flow.slug}.{suffix}",
-        dag_display_name=f"{flow.source} → {flow.target}: {suffix}",
-        tags=["airmirror", flow.id, f"source {flow.source}", f"target {flow.target}"],
-        catchup=False,
-        max_active_runs=1,
-        default_args={"owner": "airmirror", **RETRY_ARGUMENTS},
-        **arguments,
-    )
-
-
-_BUILDERS: dict[str, Callable[[Configuration, Flow], DAG]] = {"topics": _topics_dag, "copy": _copy_dag}
+_PAIR_BUILDERS: dict[str, Callable[[Configuration, Flow], DAG]] = {"heartbeats": heartbeats_dag}
+_BUILDERS: dict[str, Callable[[Configuration, Flow], DAG]] = {
+    "topics": _topics_dag,
+    "configs": configs_dag,
+    "acls": acls_dag,
+    "copy": _copy_dag,
+    **_PAIR_BUILDERS,
+}

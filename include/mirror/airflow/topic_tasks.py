@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
 from airflow.sdk import Context
 
+from mirror.airflow.clusters import clusters_of
 from mirror.airflow.skipping import end_here
 from mirror.config import Flow
-from mirror.kafka.cluster import Cluster
 from mirror.topics import TopicPlan, apply, discover
 
 log = logging.getLogger(__name__)
@@ -19,7 +17,7 @@ log = logging.getLogger(__name__)
 
 def discover_topics(flow: Flow, context: Context) -> dict[str, Any]:
     """What is missing; when nothing is, `create_topics` is skipped."""
-    with _clusters(flow) as (source, target):
+    with clusters_of(flow, "topics") as (source, target):
         plan = discover(flow, source, target)
     for notice in plan.notices:
         log.info("%s", notice)
@@ -39,7 +37,7 @@ def discover_topics(flow: Flow, context: Context) -> dict[str, Any]:
 
 def create_topics(flow: Flow, plan: dict[str, Any]) -> dict[str, Any]:
     """Create and grow; a topic that is refused fails the task when all others are done."""
-    with _clusters(flow) as (source, target):
+    with clusters_of(flow, "topics") as (source, target):
         summary = apply(TopicPlan.from_json(plan), source, target)
     for creation in summary.created:
         log.info("created %s on %s", creation.topic.name, creation.cluster)
@@ -48,17 +46,3 @@ def create_topics(flow: Flow, plan: dict[str, Any]) -> dict[str, Any]:
     if (failure := summary.failure()) is not None:
         raise failure
     return summary.to_json()
-
-
-@contextmanager
-def _clusters(flow: Flow) -> Iterator[tuple[Cluster, Cluster]]:
-    with (
-        Cluster(flow.source, _settings(flow, "source")) as source,
-        Cluster(flow.target, _settings(flow, "target")) as target,
-    ):
-        yield source, target
-
-
-def _settings(flow: Flow, side: Literal["source", "target"]) -> dict[str, Any]:
-    settings = flow.admin_settings(side)
-    return {**settings, "client.id": f"{settings['client.id']}|topics"}

@@ -1,0 +1,23 @@
+"""What all Dags of flows have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk import DAG
+
+from mirror.airflow.retries import RETRY_ARGUMENTS
+from mirror.config import Flow
+
+
+def flow_dag(flow: Flow, suffix: str, **arguments: Any) -> DAG:
+    """The Dag `A-to-B.<suffix>`: one run at a time, none made up for."""
+    return DAG(
+        dag_id=f"{flow.slug}.{suffix}",
+        dag_display_name=f"{flow.source} → {flow.target}: {suffix}",
+        tags=["airmirror", flow.id, f"source {flow.source}", f"target {flow.target}"],
+        catchup=False,
+        max_active_runs=1,
+        default_args={"owner": "airmirror", **RETRY_ARGUMENTS},
+        **arguments,
+    )

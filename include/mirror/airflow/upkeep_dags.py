@@ -1,0 +1,66 @@
+"""The Dags beside a flow's copy: settings, ACLs and heartbeats; one task each."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from airflow.sdk import DAG, AssetOrTimeSchedule, BaseOperator, Context, DeltaTriggerTimetable
+
+from mirror.airflow.assets import topics_asset_of
+from mirror.airflow.dag import flow_dag
+from mirror.airflow.descriptions import describe_acls, describe_configs, describe_heartbeats
+from mirror.config import Configuration, Flow
+from mirror.config import options as opt
+from mirror.config.options import Option
+
+# Seconds: a task's start costs seconds of a core, and Airflow's own clock is not finer.
+HEARTBEATS_AT_LEAST = 60
+
+
+class UpkeepOperator(BaseOperator):
+    """Runs the function of `upkeep_tasks` that has the task's name, on one flow.
+
+    Not `@task`, which takes twice as long to build: a file of a hundred flows has hundreds of these.
+    """
+
+    def __init__(self, *, flow: Flow, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._flow = flow
+
+    def execute(self, context: Context) -> dict[str, Any]:
+        from mirror.airflow.upkeep_tasks import TASKS
+
+        return TASKS[self.task_id](self._flow)
+
+
+def configs_dag(configuration: Configuration, flow: Flow) -> DAG:
+    """Keeps remote topics' settings equal to the source's."""
+    schedule = _also_after_new_topics(flow, opt.SYNC_TOPIC_CONFIGS_ENABLED, opt.SYNC_TOPIC_CONFIGS_INTERVAL)
+    with flow_dag(flow, "configs", schedule=schedule, doc_md=describe_configs(configuration, flow)) as dag:
+        UpkeepOperator(task_id="sync_configs", task_display_name="make settings equal", flow=flow)
+    return dag
+
+
+def acls_dag(configuration: Configuration, flow: Flow) -> DAG:
+    """Copies topics' ACLs."""
+    schedule = _also_after_new_topics(flow, opt.SYNC_TOPIC_ACLS_ENABLED, opt.SYNC_TOPIC_ACLS_INTERVAL)
+    with flow_dag(flow, "acls", schedule=schedule, doc_md=describe_acls(configuration, flow)) as dag:
+        UpkeepOperator(task_id="sync_acls", task_display_name="copy ACLs", flow=flow)
+    return dag
+
+
+def heartbeats_dag(configuration: Configuration, flow: Flow) -> DAG:
+    """Writes the pair's heartbeat and copies the source's."""
+    schedule = timedelta(seconds=max(flow[opt.EMIT_HEARTBEATS_INTERVAL], HEARTBEATS_AT_LEAST))
+    with flow_dag(flow, "heartbeats", schedule=schedule, doc_md=describe_heartbeats(configuration, flow)) as dag:
+        UpkeepOperator(task_id="emit", task_display_name="write and copy heartbeats", flow=flow)
+    return dag
+
+
+def _also_after_new_topics(flow: Flow, enabled: Option[bool], interval: Option[int]) -> AssetOrTimeSchedule | None:
+    if not flow[enabled]:
+        return None
+    return AssetOrTimeSchedule(
+        timetable=DeltaTriggerTimetable(timedelta(seconds=flow[interval])), assets=[topics_asset_of(flow)]
+    )
