@@ -71,7 +71,6 @@ class TransactionalWriter:
         # produce(topic, value, key, partition, callback, on_delivery, timestamp, headers): the bare method, since the
         # copy loop calls it once per record.
         self.produce = self._producer.produce
-        self.poll = self._producer.poll
         self._in_transaction = False
 
     def close(self) -> None:
@@ -104,6 +103,11 @@ class TransactionalWriter:
             with self._named("begin a transaction"):
                 self._producer.begin_transaction()
             self._in_transaction = True
+
+    def poll(self, seconds: float) -> None:
+        """Serve delivery reports; the client may also say here that another owner of the id locked it out."""
+        with self._named("write records"):
+            self._producer.poll(seconds)
 
     def flush(self) -> None:
         """Wait until every record is acknowledged; one that is not in time makes the transaction abortable."""
