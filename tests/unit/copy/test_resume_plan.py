@@ -76,20 +76,25 @@ def test_a_held_stretch_may_be_skipped_up_to_the_high_watermark(links: FlowLinks
 
 
 def test_a_restart_begins_at_the_log_start_with_a_new_history_and_says_what_will_stand_twice(links: FlowLinks) -> None:
-    known = state(60, history=COPIED, gaps=(gap(2, 5), gap(8, 12), gap(20, 21)))
-    (step,) = plan(links, survey_of(known, start=10, remote_end=77)).steps
-    assert (step.position, step.then, step.repeated, step.gap) == (60, 10, 50, None)
+    known = state(60, history=History(complete_from_start=True).append_run(0, 60, 0, 60))
+    (step,) = plan(links, survey_of(known, remote_end=77)).steps
+    assert (step.position, step.then, step.repeated, step.gap) == (60, 0, 60, None)
     assert step.state == replace(
         known,
-        position=10,
-        upstream_offset=10,
+        position=0,
+        upstream_offset=0,
         downstream_offset=77,
         has_record=False,
         leader_epoch=None,
         history=History(complete_from_start=True),
         run=RUN,
-        gaps=(gap(2, 5), gap(8, 10)),
     )
+
+
+def test_a_restart_keeps_of_the_gaps_what_it_cannot_copy_now_either(links: FlowLinks) -> None:
+    known = state(60, history=COPIED, gaps=(gap(2, 5), gap(8, 12), gap(20, 21)))
+    (step,) = plan(links, survey_of(known, start=10)).steps
+    assert (step.then, step.repeated, step.state.gaps) == (10, 50, (gap(2, 5), gap(8, 10)))
 
 
 def test_a_restart_behind_lost_records_puts_them_on_record(links: FlowLinks) -> None:
