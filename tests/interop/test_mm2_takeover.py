@@ -1,0 +1,66 @@
+"""MirrorMaker 2 ran before and was stopped: airmirror goes on exactly behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from integration.copying import Mirrored, result_of
+from integration.hostile import transactional
+from integration.records import numbered, send
+from interop.mm2_flow import START_S, has_records, mm2_file, until
+from mirror.kafka.values import TopicPartition
+from mirror.wire.history import Exact, Unknown
+from world.mm2 import MirrorMaker2
+
+COMMITTED = "SOURCE.consumer.isolation.level = read_committed"
+
+
+@pytest.mark.slow
+def test_airmirror_goes_on_behind_a_stopped_mm2_without_a_record_twice_or_missing(
+    flow: Mirrored, tmp_path: Path
+) -> None:
+    topic, markers, silent = flow.topic("orders", 3), flow.topic("markers"), flow.topic("silent", 2)
+    flow.configure(COMMITTED)
+    flow.write(topic, numbered(3000, partitions=3))
+    writer = transactional(flow, "writer")
+    for turn in range(10):
+        writer.begin_transaction()
+        send(writer, markers, numbered(20, start=turn * 20))
+        (writer.commit_transaction if turn % 3 else writer.abort_transaction)()
+    committed = 6 * 20
+
+    properties = mm2_file(flow, flow.flow.id, COMMITTED.replace("SOURCE", flow.aliases[0]))
+    mm2 = MirrorMaker2(properties, tmp_path / "mm2")
+    mm2.start()
+    try:
+        until(has_records(flow.downstream.bootstrap_servers, flow.remote(topic), 3000), "MM2 copies", START_S)
+        until(has_records(flow.downstream.bootstrap_servers, flow.remote(markers), committed), "MM2 copies on", START_S)
+    finally:
+        mm2.stop()
+    assert "Kafka MirrorMaker stopped" in mm2.log()
+
+    flow.write(topic, numbered(300, start=3000, partitions=3))
+    flow.write(markers, numbered(10, start=1000))
+    flow.write(silent, numbered(10, partitions=2))
+    later = flow.topic("later")
+    flow.write(later, numbered(10))
+    result = flow.mirror()
+    result.raise_if_incomplete()
+    assert [result_of(result, topic, n).start for n in range(3)] == [1000] * 3
+    assert result.record_count == 300 + 10 + 10 + 10
+    flow.assert_equal(topic, markers, silent, later)
+
+    # What MM2 copied is MM2's to translate; behind it we know.
+    state = flow.states()[TopicPartition(topic, 0)]
+    assert isinstance(state.translate(500), Unknown)
+    assert state.translate(1000) == Exact(1000)
+
+    # Nothing new: nothing is done. Something new: only that.
+    before = flow.target_ends()
+    flow.copy()
+    assert flow.target_ends() == before
+    flow.write(topic, numbered(3, start=3300, partitions=3))
+    assert flow.copy().record_count == 3
+    flow.assert_equal(topic)
