@@ -21,7 +21,7 @@ $(INSTALLED): requirements.txt requirements-dev.txt pyproject.toml
 	@echo "installing the pinned packages into $(VENV) (a minute or two)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	@$(UV_INSTALL) --require-hashes -r requirements.txt -r requirements-dev.txt
+	@$(UV_INSTALL) --require-hashes --compile-bytecode -r requirements.txt -r requirements-dev.txt
 	@$(UV_INSTALL) --no-deps -e .
 	@touch $@
 

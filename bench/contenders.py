@@ -89,7 +89,9 @@ def airmirror(properties: str, directory: Path) -> Process:
     file.write_text(properties)
     program = Path(sys.executable).with_name("airmirror")
     both = '"$0" --config "$1" topics A-to-B && "$0" --config "$1" copy A-to-B --master "$2"'
-    own = {key: value for key, value in os.environ.items() if not key.startswith(("AIRMIRROR_", "SPARK_", "PYSPARK_"))}
+    # A user's shell: without the settings of whoever runs the bench, and where Python keeps what it compiled.
+    foreign = ("AIRMIRROR_", "SPARK_", "PYSPARK_", "PYTHON")
+    own = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
     return Process("airmirror", ["sh", "-c", both, str(program), str(file), MASTER], directory=directory, env=own)
 
 
