@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
+from integration import records
 from integration.copying import Mirrored, make_topic
 from mirror.config import load
 from mirror.heartbeats import copy_heartbeats, emit
@@ -45,10 +46,12 @@ def test_java_clients_find_upstream_clusters_and_hops_by_our_heartbeats(flow: Mi
     hops = {alias: int(said[f"replicationHops {alias}"]) for alias in (east, further, west, "nobody")}
     assert hops == {east: 1, further: 2, west: -1, "nobody": -1}
 
+    remote = f"{east}.heartbeats"
+    count = records.count(records.read(flow.downstream.bootstrap_servers, [remote])[remote])
     printed = flow.downstream.tool(
         "org.apache.kafka.tools.consumer.ConsoleConsumer",
-        *("--topic", f"{east}.heartbeats", "--from-beginning", "--isolation-level", "read_committed"),
-        *("--timeout-ms", "8000", "--formatter", "org.apache.kafka.connect.mirror.formatters.HeartbeatFormatter"),
+        *("--topic", remote, "--from-beginning", "--max-messages", str(count), "--isolation-level", "read_committed"),
+        *("--timeout-ms", "30000", "--formatter", "org.apache.kafka.connect.mirror.formatters.HeartbeatFormatter"),
     )
     expected = f"sourceClusterAlias={west}, targetClusterAlias={east}, timestamp={written.timestamp_ms}"
     assert f"Heartbeat{{{expected}}}" in printed.splitlines()
