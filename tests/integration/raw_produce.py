@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
 _PRODUCE, _VERSION = 0, 8
 _TIMEOUT_MS = 10_000
+# The partition is new, and its broker does not know yet that it leads it.
+_NOT_YET = (3, 6)
 
 
 class RawRecord(NamedTuple):
@@ -30,15 +33,21 @@ def send_raw(server: str, topic: str, partition: int, records: Sequence[RawRecor
             struct.pack(">ii", 1, partition) + _bytes(_batch(records)),
         )
     )
+    deadline = time.monotonic() + _TIMEOUT_MS / 1000
+    # correlation id, one topic, its name, one partition, its index, then the error
+    at = 4 + 4 + 2 + len(topic.encode()) + 4 + 4
+    while (code := struct.unpack_from(">h", _ask(server, body), at)[0]) in _NOT_YET and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert code == 0, f"the broker refused the batch with error {code}"
+
+
+def _ask(server: str, request: bytes) -> bytes:
     host, _, port = server.rpartition(":")
     with socket.create_connection((host, int(port)), timeout=10) as connection:
-        connection.sendall(_bytes(body))
+        connection.sendall(_bytes(request))
         with connection.makefile("rb") as answers:
             (size,) = struct.unpack(">i", answers.read(4))
-            answer = answers.read(size)
-    # correlation id, one topic, its name, one partition, its index, then the error
-    (code,) = struct.unpack_from(">h", answer, 4 + 4 + 2 + len(topic.encode()) + 4 + 4)
-    assert code == 0, f"the broker refused the batch with error {code}"
+            return answers.read(size)
 
 
 def _string(text: bytes) -> bytes:
