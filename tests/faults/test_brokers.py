@@ -23,6 +23,9 @@ pytestmark = [
 # A broker that comes back takes five to ten seconds: transactions must outlive it, or each is a retry.
 PATIENT = LINES.replace("timeout.ms = 10000", "timeout.ms = 60000")
 
+# Long enough for two transactions on a busy machine, and for a broker to come back while the run is on.
+WINDOW_S = 30
+
 Clusters = Callable[..., tuple[KafkaCluster, ...]]
 Build = Callable[..., Scenario]
 
@@ -45,10 +48,10 @@ def build(tmp_path: Path, fresh_clusters: Clusters) -> Iterator[Build]:
 
 
 def strike(scenario: Scenario, victim: Callable[[], Broker], point: str, *, comes_back: bool = True) -> None:
-    """Kill a broker when a slot reaches a point of its third transaction; the run, or the next one, goes on."""
-    seen = scenario.runs.fault(point, 3, what="note")
+    """Kill a broker when a slot reaches a point of its second transaction; the run, or the next one, goes on."""
+    seen = scenario.runs.fault(point, 2, what="note")
     with scenario.growing():
-        run = scenario.runs.command(seen, window_s=12)
+        run = scenario.runs.command(seen, window_s=WINDOW_S)
         run.assert_reaches(seen)
         broker = victim()
         broker.kill()
