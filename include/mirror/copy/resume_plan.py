@@ -255,11 +255,27 @@ def _state_at(
     if logs is Logs.SAME and not is_restart:
         moved = replace(state, position=position)
         return moved if moved.has_record else replace(moved, upstream_offset=position)
-    state = forgotten(state, position, survey.target.ends.get(remote, 0))
+    end = survey.target.ends.get(remote, 0)
+    if logs in (Logs.SAME, Logs.TRUNCATED) and is_restart:
+        state = started_over(state, position, end)
+    else:
+        state = forgotten(state, position, end)
     if not is_restart:
         # Not from the log's start: offsets before this one have no translation.
         state = replace(state, history=EMPTY)
     return replace(state, gaps=_still_true(state.gaps, logs, position))
+
+
+def started_over(state: PartitionState, log_start: int, downstream_end: int) -> PartitionState:
+    """The state of a partition that is copied once more, from its log's start, into the same remote partition.
+
+    Records that were copied and are gone from the source since lie only among the older copies: a group before the
+    log's start that was led to the new ones would skip them, so such an offset has no translation any more.
+    """
+    segments = state.history.segments
+    knows_all = state.history.complete_from_start and (not segments or segments[0].upstream_start >= log_start)
+    fresh = forgotten(state, log_start, downstream_end)
+    return fresh if knows_all or not state.record_count else replace(fresh, history=EMPTY)
 
 
 def _still_true(gaps: tuple[Gap, ...], logs: Logs, position: int) -> tuple[Gap, ...]:
