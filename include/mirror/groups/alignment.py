@@ -36,11 +36,17 @@ class Placed(NamedTuple):
 
 
 def place(
-    here: Sequence[Sample], brackets: Sequence[Bracket], there: Sequence[Sample], *, end: int | None = None
+    here: Sequence[Sample],
+    brackets: Sequence[Bracket],
+    there: Sequence[Sample],
+    *,
+    end: int | None = None,
+    can_count: bool = True,
 ) -> Placed | None:
     """Where the copy of `here`'s first record lies; None if no equal of it is left within its bracket.
 
-    `end` is given when `here` holds all records that were copied: it is the offset behind their last copy.
+    `end` is given when `here` holds all records that were copied: it is the offset behind their last copy. Where records
+    may be gone from the middle of a log, as in a compacted topic, there is nothing to count back by.
     """
     found = _equals(here, brackets, there)
     if not any(found):
@@ -50,6 +56,9 @@ def place(
     if not found or not found[0]:
         return None
     anchor = next((number for number, equals in enumerate(found) if len(equals) == 1), None)
+    if not can_count and anchor != 0:
+        return None
+    index: int | None
     if anchor is None:
         index = None if end is None else _count_back(here, there, _index_at(there, end))
     elif not _goes_on(found, anchor):

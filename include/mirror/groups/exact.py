@@ -22,6 +22,7 @@ from mirror.groups.values import Answer
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.samples import Sample, SampleReader, Samples, Stretch
 from mirror.kafka.values import TopicPartition
+from mirror.wire.gaps import Gap
 from mirror.wire.history import Early, Exact, Unknown
 
 log = logging.getLogger(__name__)
@@ -56,6 +57,7 @@ class _Look:
     copied_end: int
     remote_end: int
     is_compacted: bool
+    gaps: tuple[Gap, ...]
 
 
 def answer_all(
@@ -112,11 +114,9 @@ def _look(ground: Ground, partition: TopicPartition, offset: int, is_compacted: 
     remote = ground.remotes[partition]
     if partition.topic in ground.returning:
         state = ground.opposite_states[remote]
-        ends = state.downstream_end, state.position
-    else:
-        state = ground.states[partition]
-        ends = state.position, state.downstream_end
-    return _Look(partition, remote, offset, *ends, is_compacted)
+        return _Look(partition, remote, offset, state.downstream_end, state.position, is_compacted, ())
+    state = ground.states[partition]
+    return _Look(partition, remote, offset, state.position, state.downstream_end, is_compacted, state.gaps)
 
 
 def _take_turn(ground: Ground, here: Reads, there: Reads, turn: list[_Look]) -> dict[Place, Placed]:
@@ -130,6 +130,8 @@ def _take_turn(ground: Ground, here: Reads, there: Reads, turn: list[_Look]) -> 
     asked: dict[TopicPartition, tuple[_Look, list[Bracket]]] = {}
     for look in turn:
         samples = read[look.partition]
+        if _meets_gap(look, samples):
+            continue
         if not samples.records and _is_gap(look, samples):
             found[look.partition, look.offset] = Placed(look.remote_end)
         elif samples.records and (samples.records[0].offset == look.offset or _is_gap(look, samples)):
@@ -142,7 +144,8 @@ def _take_turn(ground: Ground, here: Reads, there: Reads, turn: list[_Look]) -> 
         has_all = samples.is_whole and len(brackets) == len(samples.records)
         if others.is_whole:
             end = look.remote_end if has_all else None
-            placed = place(samples.records[: len(brackets)], brackets, others.records, end=end)
+            records, can_count = samples.records[: len(brackets)], not look.is_compacted
+            placed = place(records, brackets, others.records, end=end, can_count=can_count)
             if placed is not None:
                 found[look.partition, look.offset] = placed
     return found
@@ -151,6 +154,12 @@ def _take_turn(ground: Ground, here: Reads, there: Reads, turn: list[_Look]) -> 
 def _stretch(look: _Look, brackets: list[Bracket]) -> Stretch:
     end = min(max(bracket.latest for bracket in brackets) + 1, look.remote_end)
     return Stretch(brackets[0].earliest, end, record_count=STRETCH_MAX * 2, byte_count=STRETCH_BYTES)
+
+
+def _meets_gap(look: _Look, samples: Samples) -> bool:
+    """Whether some of the records lie where a gap was noted: a person may have had them skipped, and they have no copy."""
+    last = samples.records[-1].offset if samples.records else look.copied_end
+    return any(gap.start <= last and gap.end > look.offset for gap in look.gaps)
 
 
 def _is_gap(look: _Look, samples: Samples) -> bool:

@@ -36,6 +36,8 @@ def is_looked_at(ground: Ground, partition: TopicPartition, offset: int, answer:
     """Whether looking at the records of both sides can make the answer better."""
     if not isinstance(answer.translation, Early):
         return False
+    if answer.translation.downstream <= ground.target_starts.get(ground.remotes[partition], 0):
+        return False  # its copy may be deleted, and what equals it be another
     if partition.topic in ground.returning:
         return True
     state = ground.states.get(partition)
@@ -106,10 +108,8 @@ def _before_history(
 def holds_all_copies(state: PartitionState) -> bool:
     """Whether the history knows of every record ever copied: no rewind dropped a part of it.
 
-    Told only of exact histories, where a segment has as many records as offsets.
+    Told only of exact histories, where a segment has as many records as offsets; of an empty one if nothing was copied.
     """
-    if not state.history.segments:
-        return not state.has_record
     return state.history.is_exact and sum(s.upstream_length for s in state.history.segments) == state.record_count
 
 
