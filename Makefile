@@ -35,8 +35,11 @@ up: setup ## Airflow on your own clusters: make up CONFIG=path/to/mm2.properties
 down: ## stop what `make demo` or `make up` started
 	@if test -x $(BIN)/python; then $(BIN)/python -m world.down; fi
 
+# Most of a test's time is waiting for a broker, Spark or Airflow to start: three at a time fill two cores.
+WORKERS ?= 3
+
 test: setup ## all tests, each fault once; what CI runs
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 test-faults: setup ## kills at every named point, each five times (long)
 	@AIRMIRROR_FAULT_REPEATS=5 $(BIN)/python -m pytest tests/faults $(ARGS)

@@ -13,6 +13,22 @@ import pytest
 
 from world.kafka import KafkaCluster, start_together
 
+# What takes longest goes first, so that no worker is left with it at the end.
+_LONGEST_FIRST = ("dags", "faults", "interop", "integration", "unit")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker per file, since files share clusters; one for all of Airflow, since it takes a minute to start."""
+
+    def folder(item: pytest.Item) -> str:
+        return item.path.relative_to(Path(__file__).parent).parts[0]
+
+    order = {name: place for place, name in enumerate(_LONGEST_FIRST)}
+    items.sort(key=lambda item: order.get(folder(item), len(order)))  # stable: files stay whole
+    for item in items:
+        group = "airflow" if "airflow_world" in getattr(item, "fixturenames", ()) else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+
 
 @pytest.fixture(scope="session")
 def _clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, KafkaCluster]]:
