@@ -51,7 +51,12 @@ def _short(data: bytes | None) -> str:
 
 
 def producer(servers: str, **settings: Any) -> Producer:
-    options = {"linger.ms": 5, **{name.replace("_", "."): value for name, value in settings.items()}}
+    # Idempotent: otherwise a batch sent again lands behind the next one, and offsets are not what a test expects.
+    options = {
+        "linger.ms": 5,
+        "enable.idempotence": True,
+        **{name.replace("_", "."): value for name, value in settings.items()},
+    }
     return Producer({"bootstrap.servers": servers, **options})
 
 
