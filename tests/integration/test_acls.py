@@ -214,3 +214,17 @@ def test_a_principal_that_may_not_read_acls_is_told_and_the_rest_is_done(
     expect(mirrored, {acl(mirrored.remote(topic), "reader")})
     assert "ACLs could not be compared" in capsys.readouterr().out
     assert mirrored.remote(topic) in mirrored.target.describe([mirrored.remote(topic)])
+
+
+def test_the_task_says_what_it_granted_and_is_skipped_where_the_file_switches_it_off(mirrored: Mirrored) -> None:
+    from airflow.sdk.exceptions import AirflowSkipException
+
+    from mirror.airflow.upkeep_tasks import sync_acls
+
+    topic = mirrored.topic("orders")
+    grant(mirrored.source, mirrored, acl(topic, "reader"))
+    with pytest.raises(AirflowSkipException, match=r"sync\.topic\.acls\.enabled = false"):
+        sync_acls(mirrored.configure("sync.topic.acls.enabled = false"))
+    summary = sync_acls(mirrored.configure(""))
+    assert (summary["granted_count"], summary["revoked_count"]) == (1, 0)
+    expect(mirrored, {acl(mirrored.remote(topic), "reader")})

@@ -18,7 +18,7 @@ from mirror.copy.claim import ClaimPolicy, take_claim
 from mirror.copy.control import Control
 from mirror.copy.execution import Executor
 from mirror.copy.look import look
-from mirror.errors import UnknownFlow
+from mirror.errors import CopyIncomplete, UnknownFlow
 from mirror.heartbeats import copy_heartbeats, emit, read_ages
 from mirror.kafka.values import TopicPartition
 from world.kafka import KafkaCluster, start_together
@@ -185,3 +185,31 @@ def test_a_flow_without_a_heartbeat_from_its_source_names_the_command_that_write
     assert main(["--config", str(mirrored.config), "heartbeats", mirrored.flow.slug]) == 0
     back = reverse(mirrored).id
     assert f"airmirror heartbeats '{back}'" in capsys.readouterr().out
+
+
+def test_the_task_writes_and_copies_for_an_enabled_flow_and_only_writes_for_a_pair(mirrored: Mirrored) -> None:
+    from mirror.airflow.upkeep_tasks import emit_heartbeats
+
+    back = emit_heartbeats(reverse(mirrored))
+    assert back["copied"] is None
+    there = emit_heartbeats(mirrored.flow)
+    assert there["copied"] >= 1
+    newest = {h["pair"]: h["timestamp_ms"] for h in there["heartbeats"] if h["hops"] == [mirrored.aliases[0]]}
+    assert newest[back["flow"]] == back["emitted_ms"]
+
+
+def test_a_heartbeats_topic_made_anew_stops_until_a_person_resumes_it(
+    mirrored: Mirrored, capsys: pytest.CaptureFixture[str]
+) -> None:
+    back = reverse(mirrored)
+    emit(back)
+    copy_heartbeats(mirrored.flow).raise_if_incomplete()
+    mirrored.delete_source_topic("heartbeats")
+    emit(back)
+    with pytest.raises(CopyIncomplete) as stopped:
+        copy_heartbeats(mirrored.flow).raise_if_incomplete()
+    assert f"airmirror resume '{mirrored.flow.id}' --topic heartbeats" in stopped.value.next_step
+    command = ("resume", mirrored.flow.id, "--topic", "heartbeats", "--restart", "--yes")
+    assert main(["--config", str(mirrored.config), *command]) == 0
+    copy_heartbeats(mirrored.flow).raise_if_incomplete()
+    assert len(beats(mirrored.downstream, mirrored.remote("heartbeats"), (back.source, back.target))) == 2

@@ -150,3 +150,19 @@ def test_the_command_shows_then_writes_settings_and_leaves_them_when_switched_of
     wait_for_equal(lambda: set_here(mirrored.target, remote), {"retention.ms": "2000"})
     assert run_command(mirrored) == 0
     assert "nothing to do" in capsys.readouterr().out
+
+
+def test_the_task_says_what_it_changed_and_is_skipped_where_the_file_switches_it_off(mirrored: Mirrored) -> None:
+    from airflow.sdk.exceptions import AirflowSkipException
+
+    from mirror.airflow.upkeep_tasks import sync_configs
+
+    topic = mirrored.topic("orders")
+    mirrored.make_remote_topics()
+    change(mirrored.source, topic, retention_ms="2000")
+    with pytest.raises(AirflowSkipException, match=r"sync\.topic\.configs\.enabled = false"):
+        sync_configs(mirrored.configure("sync.topic.configs.enabled = false"))
+    summary = sync_configs(mirrored.configure(""))
+    assert (summary["changed_count"], summary["changed"][0]["value"]) == (1, "2000")
+    wait_for_equal(lambda: set_here(mirrored.target, mirrored.remote(topic)), {"retention.ms": "2000"})
+    assert sync_configs(mirrored.flow)["changed_count"] == 0

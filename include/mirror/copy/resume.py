@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from mirror import naming
 from mirror.config import Flow
 from mirror.config import options as opt
 from mirror.copy.claim import ClaimPolicy, HeldClaim, take_claim
@@ -51,7 +52,8 @@ class _Resume:
         self._flow = flow
         self._request = request
         self._run = run
-        self._links: FlowLinks = links_of(flow)
+        heartbeats = naming.policy_of(flow).is_heartbeats(request.topic)
+        self._links: FlowLinks = links_of(flow, heartbeats=heartbeats)
         self._source = Cluster(flow.source, self._links.source_admin)
         self._target = Cluster(flow.target, self._links.target_admin)
         self._control = Control(self._links, self._target)
