@@ -170,8 +170,8 @@ def _write_state(path: Path, pid: int, sign: signal.Signals) -> None:
     path.write_text(json.dumps(state))
 
 
-def running_detached(directory: Path) -> list[tuple[Path, str]]:
-    """Every detached process below a directory that is alive: the folder of its state, and its name."""
+def running_detached(directory: Path) -> list[tuple[Path, str, psutil.Process]]:
+    """Every detached process below a directory that is alive: the folder of its state, its name, itself."""
     running = []
     for path in sorted(directory.rglob(f"*{_SUFFIX}")):
         state = json.loads(path.read_text())
@@ -179,7 +179,7 @@ def running_detached(directory: Path) -> list[tuple[Path, str]]:
             process = psutil.Process(state["pid"])
             is_ours = abs(process.create_time() - state["created"]) <= 1
             if is_ours and process.status() != psutil.STATUS_ZOMBIE:
-                running.append((path.parent, path.name.removesuffix(_SUFFIX)))
+                running.append((path.parent, path.name.removesuffix(_SUFFIX), process))
     return running
 
 

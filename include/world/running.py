@@ -59,17 +59,40 @@ def stop_services(home: Path) -> list[str]:
     """End every service below a directory and all that they started; returns the services, as folder/name."""
     if not home.is_dir():
         return []
-    stopped = [f"{folder.name}/{name}" for folder, name in running_detached(home)]
+    services = running_detached(home)
+    descendants = [child for _, _, service in services for child in _children(service)]
     stop_detached(home, timeout_s=40)
     # Those that see their parent go end by themselves; what is still there then is killed.
     give_up = time.monotonic() + GRACE_S
-    while (left := _marked(home)) and time.monotonic() < give_up:
+    while (left := _left_of(descendants, home)) and time.monotonic() < give_up:
         time.sleep(0.1)
     for process in left:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
     psutil.wait_procs(left, timeout=10)
-    return stopped
+    return [f"{folder.name}/{name}" for folder, name, _ in services]
+
+
+def _children(service: psutil.Process) -> list[psutil.Process]:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return list(service.children(recursive=True))
+    return []
+
+
+def _left_of(descendants: list[psutil.Process], home: Path) -> list[psutil.Process]:
+    """What still runs: descendants known from before, and whoever carries the mark.
+
+    Both are needed: a process that gives itself a title overwrites its environment, and one whose parent died earlier
+    is nobody's descendant.
+    """
+    return list({*(process for process in descendants if _is_alive(process)), *_marked(home)})
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _marked(home: Path) -> list[psutil.Process]:

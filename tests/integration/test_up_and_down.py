@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -15,18 +16,25 @@ from world import down, running, up
 from world.process import Process
 from world.running import alone, mark, stop_services
 
-# A service that starts a process in a session of its own, as Airflow's tasks may: no group, no parent leads to it.
+# A service that starts processes in sessions of their own, as Airflow's tasks may, so that its group does not hold
+# them: one that lost its environment, as those do that give themselves a title, and one whose parent is gone already.
 SERVICE = """
-import subprocess, sys, time
-child = subprocess.Popen(["sleep", "600"], start_new_session=True)
-print(child.pid, flush=True)
+import subprocess, time
+lost = subprocess.Popen(["/bin/sleep", "600"], start_new_session=True, env={})
+shell = ["/bin/sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!"]
+orphan = subprocess.run(shell, stdout=subprocess.PIPE, start_new_session=True)
+print(lost.pid, int(orphan.stdout), flush=True)
 time.sleep(600)
 """
 
 
 @pytest.fixture(autouse=True)
-def _short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+def _nothing_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Short waits for what must be killed anyhow; and a test that fails half-way leaves no process either."""
     monkeypatch.setattr(running, "GRACE_S", 0.2)
+    yield
+    for home in tmp_path.iterdir():
+        stop_services(home)
 
 
 def is_alive(pid: int) -> bool:
@@ -36,29 +44,28 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def wait_for_number(log: Path) -> int:
+def wait_for_numbers(log: Path) -> list[int]:
     deadline = time.monotonic() + 20
     while not (text := log.read_text() if log.exists() else "").endswith("\n"):
         assert time.monotonic() < deadline, "the service said nothing"
         time.sleep(0.05)
-    return int(text)
+    return [int(word) for word in text.split()]
 
 
-def start_service(home: Path) -> tuple[int, int]:
-    """A detached service and the process that it leaves behind."""
+def start_service(home: Path) -> list[int]:
+    """A detached service and the processes that it would leave behind."""
     environment = {**os.environ, **mark(home)}
     service = Process("service", [sys.executable, "-c", SERVICE], directory=home, env=environment, detach=True)
     service.start()
-    return service.pid, wait_for_number(service.log_path)
+    return [service.pid, *wait_for_numbers(service.log_path)]
 
 
-def test_stopping_ends_what_a_service_started_in_a_session_of_its_own(tmp_path: Path) -> None:
-    service, orphan = start_service(tmp_path / "ours")
+def test_stopping_ends_what_a_service_started_in_sessions_of_their_own(tmp_path: Path) -> None:
+    ours = start_service(tmp_path / "ours")
     neighbours = start_service(tmp_path / "theirs")
     try:
         assert stop_services(tmp_path / "ours") == ["ours/service"]
-        assert not is_alive(service)
-        assert not is_alive(orphan)
+        assert not any(is_alive(pid) for pid in ours)
         assert all(is_alive(pid) for pid in neighbours)
         assert stop_services(tmp_path / "ours") == []
     finally:

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaException
 from mirror.errors import MirrorError
 from world.demo import services as demo
 from world.demo.applications import NotWritten, open_site, write_wave
-from world.demo.dag_runs import DagFailed, let_all_run, run_all, wait_for_dags
+from world.demo.dag_runs import DagFailed, run_all, start_others, wait_for_dags, wait_until_green
 from world.demo.farewell import print_farewell
 from world.demo.replicated import Replicated, replicated
 from world.demo.services import Services
@@ -80,8 +80,9 @@ def _run(progress: Progress) -> tuple[list[Replicated], Services]:
     with progress.doing("creating remote topics: the Dags *.topics"):
         run_all(rest, flows, "topics", services.task_logs, progress)
     with progress.doing("copying records on Spark: the Dags *.copy"):
+        others = start_others(rest)
         run_all(rest, flows, "copy", services.task_logs, progress)
-    let_all_run(rest)
+        wait_until_green(rest, others, services.task_logs, progress)
     with progress.doing("counting every record on both sides"):
         rows = replicated(configuration)
     if different := [row for row in rows if not row.is_equal]:

@@ -151,5 +151,5 @@ def _running(home: Path) -> set[str]:
     """Names of what runs: a broker's with its cluster's, since all first brokers are called the same."""
     return {
         name if directory.name == "airflow" else f"{directory.name}/{name}"
-        for directory, name in running_detached(home)
+        for directory, name, _ in running_detached(home)
     }
