@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import TopicCollection
-from confluent_kafka.admin import AdminClient
 
 from faults.scenario import IS_LONG, LINES, REPEATS, Scenario
 from integration.copying import admin
@@ -81,21 +80,24 @@ def broker_of(cluster: KafkaCluster, node: int) -> Broker:
     return next(broker for broker in cluster.brokers if broker.node.id == node)
 
 
+def leaders_of(cluster: KafkaCluster, topic: str) -> list[int]:
+    client = admin(cluster)  # kept: an admin client that goes out of scope fails its own futures
+    described = client.describe_topics(TopicCollection([topic]))[topic].result(DEADLINE_S)
+    return [partition.leader.id for partition in described.partitions]
+
+
 def leader_of_a_remote_partition(scenario: Scenario) -> Broker:
     cluster = scenario.mirrored.downstream
     topic = scenario.mirrored.remote(next(iter(scenario.counts)))
-    described = admin(cluster).describe_topics(TopicCollection([topic]))[topic].result(DEADLINE_S)
-    return broker_of(cluster, described.partitions[0].leader.id)
+    return broker_of(cluster, leaders_of(cluster, topic)[0])
 
 
 def coordinator_of_the_first_slot(scenario: Scenario) -> Broker:
     """The leader of the partition of the transaction log that holds slot 0's id."""
     cluster = scenario.mirrored.downstream
     id_ = transactional_id(scenario.mirrored.links.flow_key, 0)
-    topic = "__transaction_state"
-    described = AdminClient({"bootstrap.servers": cluster.bootstrap_servers}).describe_topics(TopicCollection([topic]))
-    partitions = described[topic].result(DEADLINE_S).partitions
-    return broker_of(cluster, partitions[abs(java_hash(id_)) % len(partitions)].leader.id)
+    leaders = leaders_of(cluster, "__transaction_state")
+    return broker_of(cluster, leaders[abs(java_hash(id_)) % len(leaders)])
 
 
 def java_hash(text: str) -> int:
