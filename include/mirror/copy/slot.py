@@ -162,6 +162,7 @@ class _Slot:
             self._ledger.refuse(refusal)
         else:
             self._ledger.suspect(refusal)
+        self._aborts_in_a_row = 0  # the search goes forward: it is no repetition
         self._assign()
 
     def _retreat(self, error: Abortable) -> None:  # 15

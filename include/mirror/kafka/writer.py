@@ -30,6 +30,9 @@ DRAIN_STEP_S = 0.5
 # What the client says of records that it gave up because another one of the same transaction failed.
 _PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)
 
+# And of one that came later still. What failed the transaction is asked of the transaction itself.
+_CONSEQUENCES = (*_PURGED, KafkaError._STATE)
+
 Delivered = Callable[[KafkaError | None, Message], None]
 
 
@@ -194,10 +197,12 @@ class TransactionalWriter:
                 cluster=self.alias,
                 transactional_id=self.transactional_id,
             )
-        if error.txn_requires_abort() or error.code() in (*REFUSED, *_PURGED):
+        if error.txn_requires_abort() or error.code() in REFUSED:
             return Abortable(error)
-        if error.code() == KafkaError._STATE and self._in_transaction and (failed := self._failed_by()) is not None:
-            return Abortable(failed)  # a record came after the one that failed the transaction
+        if error.code() in _CONSEQUENCES and self._in_transaction:
+            failed = self._failed_by()
+            if failed is not None or error.code() in _PURGED:
+                return Abortable(failed or error)
         if error.retriable() or error.code() == KafkaError._TIMED_OUT:
             return _Retriable(error.str())
         return error_of(error, action, self.alias) or AttemptsExhausted(
