@@ -269,13 +269,12 @@ def _state_at(
 def started_over(state: PartitionState, log_start: int, downstream_end: int) -> PartitionState:
     """The state of a partition that is copied once more, from its log's start, into the same remote partition.
 
-    Records that were copied and are gone from the source since lie only among the older copies: a group before the
-    log's start that was led to the new ones would skip them, so such an offset has no translation any more.
+    Records that were copied and expire at the source before they are copied again lie only among the older copies: a
+    group that stands before the new ones and was led to the first of them would skip those. So, once anything was
+    copied, what lies before the new copies has no translation.
     """
-    segments = state.history.segments
-    knows_all = state.history.complete_from_start and (not segments or segments[0].upstream_start >= log_start)
     fresh = forgotten(state, log_start, downstream_end)
-    return fresh if knows_all or not state.record_count else replace(fresh, history=EMPTY)
+    return replace(fresh, history=EMPTY) if state.record_count else fresh
 
 
 def _still_true(gaps: tuple[Gap, ...], logs: Logs, position: int) -> tuple[Gap, ...]:
