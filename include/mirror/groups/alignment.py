@@ -45,8 +45,8 @@ def place(
 ) -> Placed | None:
     """Where the copy of `here`'s first record lies; None if no equal of it is left within its bracket.
 
-    `end` is given when `here` holds all records that were copied: it is the offset behind their last copy. Where records
-    may be gone from the middle of a log, as in a compacted topic, there is nothing to count back by.
+    `end` is given when `here` holds all records that were copied: it is the offset behind their last copy. Where
+    records may be gone from the middle of a log, as in a compacted topic, there is nothing to count back by.
     """
     found = _equals(here, brackets, there)
     if not any(found):

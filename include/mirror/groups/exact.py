@@ -157,7 +157,7 @@ def _stretch(look: _Look, brackets: list[Bracket]) -> Stretch:
 
 
 def _meets_gap(look: _Look, samples: Samples) -> bool:
-    """Whether some of the records lie where a gap was noted: a person may have had them skipped, and they have no copy."""
+    """Whether some of the records lie where a gap was noted: skipped by a person, they have no copy."""
     last = samples.records[-1].offset if samples.records else look.copied_end
     return any(gap.start <= last and gap.end > look.offset for gap in look.gaps)
 
