@@ -41,6 +41,7 @@ _LEADERLESS = (
     KafkaError._TIMED_OUT,
     KafkaError.FENCED_LEADER_EPOCH,
     KafkaError.UNKNOWN_LEADER_EPOCH,
+    KafkaError._NOENT,  # "no leaders found": no partition that was asked for has one
 )
 
 

@@ -46,6 +46,7 @@ BUSY = (
     _E.OUT_OF_ORDER_SEQUENCE_NUMBER,
     _E.UNKNOWN_LEADER_EPOCH,
     _E.FENCED_LEADER_EPOCH,
+    _E._NOENT,  # "no leaders found", while the only broker of a partition is away
 )
 DENIED = (
     _E.TOPIC_AUTHORIZATION_FAILED,
