@@ -19,6 +19,9 @@ from mirror.errors import ClaimHeld, UsageRefused
 from mirror.kafka.cluster import Cluster
 from mirror.wire import control as wire
 
+# Those of the copy Dag's form.
+PARAMS = ("topics", "window")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRun:
@@ -50,11 +53,11 @@ class TaskRun:
 def run_of(flow: Flow, context: Context) -> TaskRun:
     """The run that a task's context describes."""
     instance, params = context["ti"], context["params"]
-    unknown = sorted(set(context["dag_run"].conf or {}) - set(params))
+    unknown = sorted(set(context["dag_run"].conf or {}) - set(PARAMS))
     if unknown:
         # Airflow passes over them, and a mistyped `topic` would copy all.
         raise UsageRefused(
-            f"unknown params: {', '.join(unknown)}; known: {', '.join(params)}", next_step="trigger the Dag again"
+            f"unknown params: {', '.join(unknown)}; known: {', '.join(PARAMS)}", next_step="trigger the Dag again"
         )
     window = params.get("window")
     return TaskRun(

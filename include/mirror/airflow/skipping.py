@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -10,6 +11,8 @@ from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException, DownstreamTasksSkipped
 
 from mirror.errors import StopNow
+
+log = logging.getLogger(__name__)
 
 
 def end_here(context: Context, summary: Mapping[str, Any], *, skip: str) -> NoReturn:
@@ -24,4 +27,5 @@ def skipped_when_another_run_owns_the_flow() -> Iterator[None]:
     try:
         yield
     except StopNow as error:
+        log.info("skipped: %s", error.message)
         raise AirflowSkipException(error.message) from None
