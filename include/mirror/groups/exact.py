@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 import time
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Protocol
 
 from mirror.config import Flow
@@ -29,10 +31,12 @@ log = logging.getLogger(__name__)
 
 # Records read behind the group's offset: more neighbours that are equal to the byte than this stay ambiguous.
 CONTEXT_COUNT = 48
-CONTEXT_BYTES = 1024 * 1024
+CONTEXT_BYTES = 4 * 1024 * 1024
 # Target offsets that one look reads at most; a longer stretch would cost more than reading some records again.
 STRETCH_MAX = 20_000
 STRETCH_BYTES = 64 * 1024 * 1024
+# Offsets of one partition that lie within so many are read in one go: a thousand groups often stand close together.
+SHARED_MAX = 4_000
 # Seconds that all looks of one run may take together: groups are due every minute.
 TIME_MAX_S = 30.0
 
@@ -83,14 +87,14 @@ def answer_all(
 def look_at_records(
     ground: Ground, here: Reads, there: Reads, places: Iterable[Place], compacted: Collection[str]
 ) -> dict[Place, Answer]:
-    """Answers for the places whose record was found; one offset of each partition at a time, all partitions at once."""
+    """Answers for the places whose record was found; neighbours together, all partitions at once."""
     waiting: dict[TopicPartition, list[_Look]] = defaultdict(list)
-    for partition, offset in places:
+    for partition, offset in sorted(places, reverse=True):
         waiting[partition].append(_look(ground, partition, offset, partition.topic in compacted))
     found: dict[Place, Placed] = {}
     give_up = time.monotonic() + TIME_MAX_S
     while waiting and time.monotonic() < give_up:
-        turn = [queue.pop() for queue in waiting.values()]
+        turn = [_neighbours(queue) for queue in waiting.values()]
         waiting = defaultdict(list, {p: queue for p, queue in waiting.items() if queue})
         found.update(_take_turn(ground, here, there, turn))
     if waiting:
@@ -119,17 +123,20 @@ def _look(ground: Ground, partition: TopicPartition, offset: int, is_compacted: 
     return _Look(partition, remote, offset, state.position, state.downstream_end, is_compacted, state.gaps)
 
 
-def _take_turn(ground: Ground, here: Reads, there: Reads, turn: list[_Look]) -> dict[Place, Placed]:
-    read = here.read(
-        {
-            look.partition: Stretch(look.offset, look.copied_end, record_count=CONTEXT_COUNT, byte_count=CONTEXT_BYTES)
-            for look in turn
-        }
-    )
+def _neighbours(queue: list[_Look]) -> list[_Look]:
+    """Take the lowest offset off the queue, and those near it; the queue is sorted, highest first."""
+    taken = [queue.pop()]
+    while queue and queue[-1].offset - taken[0].offset <= SHARED_MAX:
+        taken.append(queue.pop())
+    return taken
+
+
+def _take_turn(ground: Ground, here: Reads, there: Reads, turn: list[list[_Look]]) -> dict[Place, Placed]:
+    read = here.read({looks[0].partition: _stretch_here(looks) for looks in turn})
     found: dict[Place, Placed] = {}
-    asked: dict[TopicPartition, tuple[_Look, list[Bracket]]] = {}
-    for look in turn:
-        samples = read[look.partition]
+    open_looks: dict[TopicPartition, list[_Open]] = defaultdict(list)
+    for look in (look for looks in turn for look in looks):
+        samples = _behind(read[look.partition], look.offset)
         if _meets_gap(look, samples):
             continue
         if not samples.records and _is_gap(look, samples):
@@ -137,23 +144,59 @@ def _take_turn(ground: Ground, here: Reads, there: Reads, turn: list[_Look]) -> 
         elif samples.records and (samples.records[0].offset == look.offset or _is_gap(look, samples)):
             brackets = _brackets(ground, look, samples.records)
             if brackets:
-                asked[look.remote] = look, brackets
-    for remote, others in there.read({r: _stretch(look, brackets) for r, (look, brackets) in asked.items()}).items():
-        look, brackets = asked[remote]
-        samples = read[look.partition]
-        has_all = samples.is_whole and len(brackets) == len(samples.records)
-        if others.is_whole:
-            end = look.remote_end if has_all else None
-            records, can_count = samples.records[: len(brackets)], not look.is_compacted
-            placed = place(records, brackets, others.records, end=end, can_count=can_count)
+                open_looks[look.remote].append(_Open(look, samples, brackets))
+    others = there.read({remote: _stretch_there(looks) for remote, looks in open_looks.items()})
+    for remote, looks in open_looks.items():
+        for question in looks if others[remote].is_whole else ():
+            placed = _place(question, others[remote].records)
             if placed is not None:
-                found[look.partition, look.offset] = placed
+                found[question.look.partition, question.look.offset] = placed
     return found
 
 
-def _stretch(look: _Look, brackets: list[Bracket]) -> Stretch:
-    end = min(max(bracket.latest for bracket in brackets) + 1, look.remote_end)
-    return Stretch(brackets[0].earliest, end, record_count=STRETCH_MAX * 2, byte_count=STRETCH_BYTES)
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A look whose record was read here, and where its copy and those of the next ones lie by what is stored."""
+
+    look: _Look
+    samples: Samples
+    brackets: list[Bracket]
+
+    @property
+    def first(self) -> int:
+        return self.brackets[0].earliest
+
+    @property
+    def last(self) -> int:
+        return min(max(bracket.latest for bracket in self.brackets), self.look.remote_end - 1)
+
+
+def _stretch_here(looks: list[_Look]) -> Stretch:
+    start, span = looks[0].offset, looks[-1].offset - looks[0].offset
+    return Stretch(start, looks[0].copied_end, record_count=span + CONTEXT_COUNT, byte_count=CONTEXT_BYTES)
+
+
+def _stretch_there(looks: list[_Open]) -> Stretch:
+    start, end = min(look.first for look in looks), max(look.last for look in looks) + 1
+    # Each look is bounded, and they are neighbours; so is the whole.
+    count = 2 * STRETCH_MAX + SHARED_MAX
+    return Stretch(start, end, record_count=count, byte_count=STRETCH_BYTES)
+
+
+def _behind(samples: Samples, offset: int) -> Samples:
+    """The samples from the offset on, as many as one look wants."""
+    records = samples.records[bisect_left(samples.records, offset, key=attrgetter("offset")) :]
+    is_whole = samples.is_whole and len(records) <= CONTEXT_COUNT
+    return Samples(records=records[:CONTEXT_COUNT], is_whole=is_whole)
+
+
+def _place(question: _Open, there: list[Sample]) -> Placed | None:
+    look, samples, brackets = question.look, question.samples, question.brackets
+    within = there[bisect_left(there, question.first, key=attrgetter("offset")) :]
+    within = within[: bisect_right(within, question.last, key=attrgetter("offset"))]
+    has_all = samples.is_whole and len(brackets) == len(samples.records)
+    end = look.remote_end if has_all else None
+    return place(samples.records[: len(brackets)], brackets, within, end=end, can_count=not look.is_compacted)
 
 
 def _meets_gap(look: _Look, samples: Samples) -> bool:

@@ -48,6 +48,14 @@ def _offsets(life: CopiedPartition) -> list[int]:
     return sorted({*ends, *(rng.randint(0, life.source.end) for _ in range(12))})
 
 
+def _look_at_all(life: CopiedPartition, stored: dict[int, Answer]) -> dict[int, Answer]:
+    ground = life.ground
+    places = [(PARTITION, o) for o, answer in stored.items() if is_looked_at(ground, PARTITION, o, answer)]
+    compacted = {PARTITION.topic} if life.is_compacted else set()
+    found = look_at_records(ground, life.source, life.target, places, compacted)
+    return {offset: answer for (_, offset), answer in found.items()}
+
+
 def _looked(life: CopiedPartition, offset: int, answer: Answer) -> Answer | None:
     ground = life.ground
     if not is_looked_at(ground, PARTITION, offset, answer):
@@ -61,15 +69,14 @@ def test_no_record_is_skipped_and_exact_is_exact_in_any_life_of_a_partition(bloc
     for seed in range(block, LIFE_COUNT, 8):
         life = CopiedPartition(seed)
         life.steps(STEP_COUNT)
-        for offset in _offsets(life):
-            stored = stored_answer(life.ground, PARTITION, offset)
-            _check(life, offset, stored)
-            looked = _looked(life, offset, stored)
-            if looked is not None:
-                _check(life, offset, looked)
-                assert looked.downstream is not None
-                assert stored.downstream is not None
-                assert looked.downstream >= stored.downstream
+        stored = {offset: stored_answer(life.ground, PARTITION, offset) for offset in _offsets(life)}
+        looked = _look_at_all(life, stored)
+        for offset, answer in stored.items():
+            _check(life, offset, answer)
+            if offset in looked:
+                _check(life, offset, looked[offset])
+                assert (looked[offset].downstream or 0) >= (answer.downstream or 0)
+            assert looked.get(offset) == _looked(life, offset, answer), "neighbours change nothing"
 
 
 @pytest.mark.parametrize("block", range(4))
