@@ -18,6 +18,9 @@ import mirror
 from faults.runs import Run
 from faults.scenario import LINES, Scenario
 
+# Records for several transactions of each slot, so that one is left for the attempt after the kill.
+MANY = 40_000
+
 
 def without(safeguard: tuple[str, str, str], directory: Path) -> dict[str, str]:
     """The environment of a run whose library lacks one safeguard: a module, its text, and the text instead."""
@@ -50,7 +53,7 @@ def with_a_hidden_commit(scenario: Scenario, environment: dict[str, str], *, wai
     killed = scenario.runs.fault("committed", 2)
     retried = scenario.runs.fault("initialised", what="note")
     went_on = scenario.runs.fault("committed", what="note")
-    run = scenario.runs.command(frozen, killed, retried, went_on, window_s=2, environment=environment)
+    run = scenario.runs.command(frozen, killed, retried, went_on, environment=environment)
     run.assert_reaches(retried)
     assert len({frozen.pid, killed.pid, retried.pid}) == 3
     if waits:
@@ -91,13 +94,13 @@ def happens(event: Callable[[], bool], *, within_s: float) -> bool:
 
 
 def test_a_retried_task_waits_for_positions_hidden_behind_an_open_transaction(patient: Scenario) -> None:
-    with patient.growing():
+    with patient.growing(first_count=MANY):
         with_a_hidden_commit(patient, {}, waits=True)
     patient.assert_exact()
 
 
 def test_without_reading_to_the_high_watermark_records_are_doubled(patient: Scenario, tmp_path: Path) -> None:
-    with patient.growing():
+    with patient.growing(first_count=MANY):
         with_a_hidden_commit(patient, without(READ_TO_THE_HIGH_WATERMARK, tmp_path), waits=False)
     assert patient.twice() > 0
     with pytest.raises(AssertionError, match=r"downstream|too many"):
