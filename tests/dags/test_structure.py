@@ -18,7 +18,7 @@ from world import project
 
 DAGS = project.root() / "dags"
 Parse = Callable[..., Any]
-SUFFIXES = ("topics", "configs", "acls", "copy", "heartbeats")
+SUFFIXES = ("topics", "configs", "acls", "copy", "groups", "heartbeats")
 
 
 @pytest.fixture
@@ -47,7 +47,12 @@ def test_a_flow_that_is_not_enabled_has_only_heartbeats_and_none_where_they_are_
 
 
 @pytest.mark.parametrize(
-    ("dag_id", "order"), [("A-to-B.topics", ["discover", "create_topics"]), ("A-to-B.copy", ["look", "copy"])]
+    ("dag_id", "order"),
+    [
+        ("A-to-B.topics", ["discover", "create_topics"]),
+        ("A-to-B.copy", ["look", "copy"]),
+        ("A-to-B.groups", ["checkpoints", "sync_group_offsets"]),
+    ],
 )
 def test_tasks_follow_each_other(parse: Parse, dag_id: str, order: list[str]) -> None:
     dag = parse().dags[dag_id]
@@ -107,6 +112,46 @@ def test_settings_and_acls_have_their_own_interval_and_follow_new_topics(
     (followed,) = schedule.asset_condition.objects
     assert (followed.name, followed.uri) == (told.name, told.uri)
     assert dags[dag_id].task_ids == [task_id]
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds"),
+    [
+        pytest.param("", 60, id="MM2's default"),
+        pytest.param("emit.checkpoints.interval.seconds = 300\n", 300, id="checkpoints"),
+        pytest.param(
+            "emit.checkpoints.interval.seconds = 300\nsync.group.offsets.interval.seconds = 90\n",
+            300,
+            id="the sync's counts only where it is on",
+        ),
+        pytest.param(
+            "emit.checkpoints.interval.seconds = 300\nsync.group.offsets.interval.seconds = 90\n"
+            "sync.group.offsets.enabled = true\n",
+            90,
+            id="the shorter of the two",
+        ),
+        pytest.param("emit.checkpoints.interval.seconds = 5\n", 60, id="not under a minute"),
+    ],
+)
+def test_groups_follow_each_copy_and_an_interval(parse: Parse, lines: str, seconds: int) -> None:
+    from airflow.sdk import DeltaTriggerTimetable
+
+    dags = parse(lines).dags
+    schedule = dags["A-to-B.groups"].schedule
+    assert schedule.timetable == DeltaTriggerTimetable(timedelta(seconds=seconds))
+    (told,) = dags["A-to-B.copy"].get_task("copy").outlets
+    (followed,) = schedule.asset_condition.objects
+    assert (followed.name, followed.uri) == (told.name, told.uri)
+
+
+def test_no_checkpoints_no_schedule_for_groups(parse: Parse) -> None:
+    assert parse("emit.checkpoints.enabled = false\n").dags["A-to-B.groups"].schedule is None
+
+
+@pytest.mark.parametrize(("enabled", "rule"), [("true", "all_done"), ("false", "all_success")])
+def test_one_unreadable_group_neither_holds_back_the_others_nor_hides(parse: Parse, enabled: str, rule: str) -> None:
+    dag = parse(f"sync.group.offsets.enabled = {enabled}\n").dags["A-to-B.groups"]
+    assert dag.get_task("sync_group_offsets").trigger_rule == rule
 
 
 def test_every_task_of_upkeep_has_its_function(parse: Parse) -> None:
@@ -225,7 +270,7 @@ def test_a_hundred_flows_are_built_in_under_a_second_without_spark_or_kafka(tmp_
         (line,) = (line for line in done.stdout.splitlines() if line.startswith("MEASURED"))
         _, count, seconds, *heavy = line.split()
         assert heavy == []
-        assert int(count) == 510
+        assert int(count) == 610
         best = min(best, float(seconds))
         if best < 1:
             break

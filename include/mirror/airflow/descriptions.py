@@ -41,6 +41,14 @@ _ACLS: tuple[Option[Any], ...] = (
     opt.TOPICS,
     opt.TOPICS_EXCLUDE,
 )
+_GROUPS: tuple[Option[Any], ...] = (
+    opt.GROUPS,
+    opt.GROUPS_EXCLUDE,
+    opt.EMIT_CHECKPOINTS_ENABLED,
+    opt.EMIT_CHECKPOINTS_INTERVAL,
+    opt.SYNC_GROUP_OFFSETS_ENABLED,
+    opt.SYNC_GROUP_OFFSETS_INTERVAL,
+)
 _HEARTBEATS: tuple[Option[Any], ...] = (
     opt.EMIT_HEARTBEATS_ENABLED,
     opt.EMIT_HEARTBEATS_INTERVAL,
@@ -85,6 +93,18 @@ def describe_acls(configuration: Configuration, flow: Flow) -> str:
         "write goes with them, and none is removed unless `airmirror.acls.prune` says so.\n\n"
         f"Without Airflow: `airmirror topics {flow.slug}`; with `--dry-run` it shows what would change."
         + _options(configuration, flow, _ACLS)
+    )
+
+
+def describe_groups(configuration: Configuration, flow: Flow) -> str:
+    return (
+        f"Takes the consumer groups of **{flow.source}** over to **{flow.target}**. `checkpoints` translates what they "
+        "committed and publishes it in MM2's format; `sync_group_offsets` moves the groups of the same name on "
+        f"{flow.target}, where `sync.group.offsets.enabled` is true: only groups that nobody uses there, and never "
+        "backwards. The log and the summary name each group that was moved, and each that was left alone and why.\n\n"
+        "After each copy that wrote records, and on the shorter of the two intervals, not under a minute.\n\n"
+        f"Without Airflow: `airmirror groups {flow.slug}`; one group in detail: "
+        f"`airmirror translate {flow.slug} --group G`." + _options(configuration, flow, _GROUPS)
     )
 
 

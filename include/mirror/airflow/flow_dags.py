@@ -12,7 +12,7 @@ from mirror.airflow.assets import topics_asset_of
 from mirror.airflow.copy_operator import CopyFlowOperator
 from mirror.airflow.dag import flow_dag
 from mirror.airflow.descriptions import describe_copy, describe_topics
-from mirror.airflow.upkeep_dags import acls_dag, configs_dag, heartbeats_dag
+from mirror.airflow.upkeep_dags import acls_dag, configs_dag, groups_dag, heartbeats_dag
 from mirror.config import Configuration, Flow
 from mirror.config import options as opt
 
@@ -108,5 +108,6 @@ _BUILDERS: dict[str, Callable[[Configuration, Flow], DAG]] = {
     "configs": configs_dag,
     "acls": acls_dag,
     "copy": _copy_dag,
+    "groups": groups_dag,
     **_PAIR_BUILDERS,
 }

@@ -1,4 +1,4 @@
-"""The tasks that keep settings and ACLs equal, and heartbeats coming."""
+"""The tasks that keep settings and ACLs equal and heartbeats coming; the names of all upkeep's tasks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from airflow.sdk.exceptions import AirflowSkipException
 
 from mirror.airflow.clusters import clusters_of
+from mirror.airflow.group_tasks import checkpoints, sync_group_offsets
 from mirror.config import Flow
 from mirror.heartbeats import copy_heartbeats, emit, read_ages
 from mirror.topics import apply_acls, apply_settings, compare_acls, compare_settings
@@ -88,4 +89,6 @@ TASKS: dict[str, Callable[[Flow], dict[str, Any]]] = {
     "sync_configs": sync_configs,
     "sync_acls": sync_acls,
     "emit": emit_heartbeats,
+    "checkpoints": checkpoints,
+    "sync_group_offsets": sync_group_offsets,
 }

@@ -21,7 +21,7 @@ from mirror.groups.discovery import discover_groups
 from mirror.groups.exact import answer_all
 from mirror.groups.ground import Ground, name_remotes, survey_ground
 from mirror.groups.offsets import as_planned, carry_out, look_at_target, plan_group_offsets
-from mirror.groups.summaries import CheckpointSummary, OffsetSummary
+from mirror.groups.summaries import CheckpointSummary, GroupOutcome, OffsetSummary
 from mirror.groups.translation import stored_answer
 from mirror.groups.values import Answer, GroupPartition, GroupsFound
 from mirror.kafka.groups import GroupCluster
@@ -149,16 +149,19 @@ def run_group_offsets(
     with clusters_of(links) as (source, target):
         known = read_checkpoints(flow, links, target) | {k.place: k for k in planned}
         wanted = [k for k in known.values() if only in (None, k.checkpoint.group)]
+        unread: tuple[GroupOutcome, ...] = ()
         if not source_is_gone:
-            living = _living(flow, source, only)
+            found = discover_groups(flow, source, only=only)
+            living = _living(flow, found)
             wanted = [k for k in wanted if k.place in living]
+            unread = tuple(GroupOutcome(group=group, error=error) for group, error in found.failures.items())
         plans = plan_group_offsets(wanted, look_at_target(target, wanted), rewind=rewind)
         outcomes = as_planned(plans) if dry_run else carry_out(target, plans)
-    summary = OffsetSummary(flow=flow.id, outcomes=outcomes)
+    summary = OffsetSummary(flow=flow.id, outcomes=(*outcomes, *unread))
     log.info(
         "group offsets flow=%s groups=%d moved=%d left_alone=%d failed=%d took=%.1fs",
         flow.id,
-        len(outcomes),
+        len(summary.outcomes),
         len(summary.of("moved")),
         len(summary.of("left alone")),
         len(summary.of("failed")),
@@ -167,9 +170,8 @@ def run_group_offsets(
     return summary
 
 
-def _living(flow: Flow, source: GroupCluster, only: str | None) -> set[GroupRemote]:
+def _living(flow: Flow, found: GroupsFound) -> set[GroupRemote]:
     """The groups and remote partitions that still have an offset on the source."""
-    found = discover_groups(flow, source, only=only)
     remotes = name_remotes(flow, {p for offsets in found.groups.values() for p in offsets}).remotes
     return {
         (group, remotes[partition])
