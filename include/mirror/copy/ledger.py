@@ -66,6 +66,11 @@ class Ledger:
     def is_finished(self) -> bool:
         return not any(entry.is_open or (entry.unwritten and not entry.error) for entry in self._entries.values())
 
+    @property
+    def is_drained(self) -> bool:
+        """Whether all that the plan saw is copied; what arrives since is the window's."""
+        return all(entry.position >= entry.spec.drain_to for entry in self._entries.values() if entry.is_open)
+
     def position(self, partition: TopicPartition) -> int:
         return self._entries[partition].position
 

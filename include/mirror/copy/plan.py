@@ -48,7 +48,7 @@ def plan_slots(
 ) -> list[SlotSpec]:
     """One spec per slot; with a window every partition stays open for what arrives."""
     if window_s:
-        partitions = [replace(spec, end=OPEN_END) for spec in partitions]
+        partitions = [replace(spec, end=OPEN_END, drain_to=spec.end) for spec in partitions]
     packed = pack(partitions, slots)
     return [
         SlotSpec(

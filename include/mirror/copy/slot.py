@@ -106,7 +106,9 @@ class _Slot:
             moved = self._transaction()
             if moved is None:
                 continue
-            if self._ledger.is_finished or (self._spec.window_s and time.monotonic() >= deadline):
+            if self._ledger.is_finished:
+                break
+            if self._spec.window_s and time.monotonic() >= deadline and self._ledger.is_drained:
                 break
             self._watch()
         return SlotResult(slot=self._spec.slot, partitions=self._ledger.results())
@@ -190,7 +192,8 @@ class _Slot:
             if changed:
                 self._ledger.stop(changed)
                 self._assign()
-        if not self._spec.window_s and now - self._progress_at > PATIENCE_S:
+        is_due = not self._spec.window_s or not self._ledger.is_drained
+        if is_due and now - self._progress_at > PATIENCE_S:
             self._ledger.stop(dict.fromkeys(self._ledger.open, self._silence()))
 
     def _silence(self) -> AttemptsExhausted:

@@ -55,6 +55,8 @@ class PartitionSpec:
     remote: TopicPartition
     position: int
     end: int = OPEN_END
+    # What the plan saw: with a window the range stays open, but the slot does not leave before this is copied.
+    drain_to: int = 0
     source_topic_id: str
     target_topic_id: str
     # The state as of the plan, already mended by the judgement: a gap noted, a history dropped.
@@ -69,7 +71,8 @@ class PartitionSpec:
 
     @property
     def size(self) -> int:
-        return max(self.end - self.position, 0) if self.end != OPEN_END else 1
+        """Offsets to copy, as the plan saw them."""
+        return max((self.drain_to if self.end == OPEN_END else self.end) - self.position, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,8 @@ REQUEST_TIMEOUT_S = 30.0
 BATCH = 500
 # Seconds to go on asking while a partition has no leader: an election takes a few.
 LEADERLESS_S = 8.0
+# Seconds for which the client may believe that a topic does not exist, after a broker said so when it came back.
+PROPAGATION_S = 35.0
 
 # librdkafka writes topic ids with + and /, Kafka's own tools and our state with - and _: one id must have one text.
 _KAFKA_ID_LETTERS = str.maketrans("+/", "-_")
@@ -198,16 +200,20 @@ class Cluster:
 
         Nothing is assumed: a state log taken for empty because a broker did not know it yet would be copied twice.
         """
-        starts, ends = self.log_starts([partition]), self.high_watermarks([partition])
-        if partition not in starts or partition not in ends:
-            raise ClusterBusy(
-                f"cluster {self.alias} does not say where {partition} starts and ends",
-                next_step="run this again; if it stays so, look whether the partition has a leader",
-                cluster=self.alias,
-                topic=partition.topic,
-                partition=partition.partition,
-            )
-        return starts[partition], ends[partition]
+        give_up = time.monotonic() + PROPAGATION_S
+        while True:
+            starts, ends = self.log_starts([partition]), self.high_watermarks([partition])
+            if partition in starts and partition in ends:
+                return starts[partition], ends[partition]
+            if time.monotonic() > give_up:
+                raise ClusterBusy(
+                    f"cluster {self.alias} does not say where {partition} starts and ends",
+                    next_step="run this again; if it stays so, look whether the partition has a leader",
+                    cluster=self.alias,
+                    topic=partition.topic,
+                    partition=partition.partition,
+                )
+            self._client.poll(0.3)
 
     def offsets_at(self, at_ms: int, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int | None]:
         """The first offset whose record is not older than the time; None where there is none."""
