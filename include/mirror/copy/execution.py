@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -38,10 +39,12 @@ class InProcessExecutor:
 
     def run(self, specs: Sequence[SlotSpec], watch: Callable[[], bool]) -> list[SlotResult]:
         name = f"{socket.gethostname()}/{os.getpid()}"
+        told_to_stop = threading.Event()
         with ThreadPoolExecutor(max(len(specs), 1)) as threads:
-            running = [threads.submit(run_slot, spec) for spec in specs]
+            running = [threads.submit(run_slot, spec, told_to_stop.is_set) for spec in specs]
             pending = set(running)
             while pending:
                 _, pending = wait(pending, timeout=WATCH_S)
-                watch()
+                if not watch():
+                    told_to_stop.set()
         return [replace(slot.result(), executor=name) for slot in running]

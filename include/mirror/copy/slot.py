@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 
 from mirror.copy.bandwidth import Bandwidth
 from mirror.copy.claim import holder_of
@@ -43,7 +44,7 @@ PATIENCE_S = 180.0
 BATCH_OVERHEAD_BYTES = 4096
 
 
-def run_slot(spec: SlotSpec) -> SlotResult:
+def run_slot(spec: SlotSpec, is_told_to_stop: Callable[[], bool] = lambda: False) -> SlotResult:
     """Copy a slot's partitions; errors of single partitions are in the result, others are raised."""
     holder = holder_of(spec)
     if holder != spec.run:  # 8: spares the newer run a needless fencing
@@ -56,7 +57,7 @@ def run_slot(spec: SlotSpec) -> SlotResult:
         holder = holder_of(spec)
         if holder != spec.run:  # 9: this id was initialised behind the newer run's fence
             return SlotResult(slot=spec.slot, superseded_by=holder)
-        return _Slot(spec, engine).copy()
+        return _Slot(spec, engine).copy(is_told_to_stop)
     except FencedByNewerRun:
         holder = holder_of(spec)
         if holder == spec.run:  # not a newer run: the transaction timed out, or another attempt of this task lives
@@ -98,7 +99,7 @@ class _Slot:
         self._aborts_in_a_row = 0
         self._progress_at = self._asked_at = time.monotonic()
 
-    def copy(self) -> SlotResult:
+    def copy(self, is_told_to_stop: Callable[[], bool]) -> SlotResult:
         self._ledger.adopt(read_states(self._spec.links, self._target, self._spec.syncs_read_to).states)  # 10
         self._assign()
         deadline = time.monotonic() + self._window_left_s()
@@ -106,7 +107,7 @@ class _Slot:
             moved = self._transaction()
             if moved is None:
                 continue
-            if self._ledger.is_finished:
+            if self._ledger.is_finished or is_told_to_stop():
                 break
             if self._spec.window_s and time.monotonic() >= deadline and self._ledger.is_drained:
                 break
