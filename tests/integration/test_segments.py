@@ -40,15 +40,19 @@ def fill_with_markers(flow: Mirrored, topic: str, turns: range) -> None:
         send(writer, topic, [Sent(value=b"%d of transaction %d" % (n, turn)) for n in range(chance.randint(1, 9))])
         (writer.abort_transaction if chance.random() < 0.3 else writer.commit_transaction)()
         flow.write(topic, [Sent(value=b"%d after %d" % (n, turn)) for n in range(chance.randint(0, 5))])
+    writer.begin_transaction()
+    send(writer, topic, [Sent(value=b"never")])
+    writer.abort_transaction()  # the end is a marker, which no reader ever gets
 
 
 def test_translation_is_exact_across_markers_aborted_records_gaps_and_many_commits(flow: Mirrored) -> None:
     topic = flow.topic("orders")
+    partition = TopicPartition(topic, 0)
     flow.configure("airmirror.copy.commit.bytes = 200")
     fill_with_markers(flow, topic, range(25))
     flow.mirror().raise_if_incomplete()
     copied = records.read(flow.upstream.bootstrap_servers, [topic])[topic][0]
-    end = flow.states()[TopicPartition(topic, 0)].position
+    end = flow.states()[partition].position
     flow.write(topic, [Sent(value=b"the gap's %d" % n) for n in range(10)])
     flow.delete_records(topic, end + 7)
     flow.copy().raise_if_incomplete()
@@ -63,6 +67,7 @@ def test_translation_is_exact_across_markers_aborted_records_gaps_and_many_commi
     # Inside the gap the next record is the first behind it.
     assert state.translate(end + 3) == Exact(both[len(copied)][1].offset)
     # At the position: behind the last copy, and only as far as records are known to be copied.
+    assert {partition: state.position} == flow.source.high_watermarks([partition])
     newest = state.translate(state.position)
     assert isinstance(newest, Exact)
     assert newest.downstream == both[-1][1].offset + 1
