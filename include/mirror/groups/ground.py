@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -20,6 +21,10 @@ from mirror.selection import Selector
 from mirror.wire.control import FirstPosition
 from mirror.wire.offset_sync import OffsetSync
 from mirror.wire.partition_state import PartitionState
+
+# Seconds: a running copy commits every two.
+SETTLE_S = 5.0
+_PAUSE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +61,7 @@ def survey_ground(
     ground = name_remotes(flow, asked)
     remotes = sorted(set(ground.remotes.values()))
     earlier_ends = target.high_watermarks(_existing(target.describe(r.topic for r in remotes), remotes))
-    states = read_states(links, target, until=target.stable_ends([links.syncs]).get(links.syncs, 0)).states
+    states = read_states(links, target, until=_settled_end(target, links.syncs)).states
     first_positions = Control(links, target).read().first_positions
     opposite = _opposite_states(links, source) if ground.returning else {}
     target_topics = target.describe(r.topic for r in remotes)
@@ -75,6 +80,21 @@ def survey_ground(
         target_ends=target.high_watermarks(present),
         earlier_ends=earlier_ends,
     )
+
+
+def _settled_end(cluster: Cluster, log: TopicPartition) -> int:
+    """Up to where the states are decided, once what is being committed now had a moment to show.
+
+    A commit returns before its markers are written: read at once, the newest states would be missing. A frozen slot's
+    open transaction is not waited for: older states make translations early, not wrong.
+    """
+    wanted = cluster.high_watermarks([log]).get(log, 0)
+    give_up = time.monotonic() + SETTLE_S
+    while True:
+        end = cluster.stable_ends([log]).get(log, 0)
+        if end >= wanted or time.monotonic() > give_up:
+            return end
+        time.sleep(_PAUSE_S)
 
 
 def name_remotes(flow: Flow, partitions: Iterable[TopicPartition]) -> Ground:
@@ -118,7 +138,7 @@ def _opposite_states(links: FlowLinks, source: Cluster) -> dict[TopicPartition, 
     )
     if not source.describe([turned.syncs_topic]):
         return {}
-    return read_states(turned, source, until=source.stable_ends([turned.syncs]).get(turned.syncs, 0)).states
+    return read_states(turned, source, until=_settled_end(source, turned.syncs)).states
 
 
 def _mm2_syncs(

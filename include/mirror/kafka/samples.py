@@ -14,7 +14,7 @@ from mirror.kafka.reader import Met, SourceReader, met
 from mirror.kafka.values import TopicPartition
 
 # Seconds for all partitions of one reading; what is not seen by then counts as unread.
-TIMEOUT_S = 15.0
+TIMEOUT_S = 10.0
 # A look is at a few records here and there: the copy's fetch sizes would bring megabytes for each.
 _SMALL_FETCHES = {
     "fetch.wait.max.ms": 20,
@@ -89,9 +89,9 @@ def _take(message: Message, wanted: Stretch, samples: Samples) -> bool:
     if (error := message.error()) is not None:
         what = met(error)
         if what is Met.END:
+            # Short of the wanted end a commit is being completed: its markers come a moment after it returned.
             samples.is_whole = offset >= wanted.end
-            # Short of the wanted end: the rest is behind an open transaction, or not there yet.
-            return True
+            return samples.is_whole
         return what is not Met.PASSING
     if offset >= wanted.end:
         samples.is_whole = True
