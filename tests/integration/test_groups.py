@@ -1,87 +1,30 @@
-"""Groups cross over to the very record: none skipped, none seen twice, nobody disturbed."""
+"""Groups cross over to the very record: none skipped, none seen twice."""
 
 from __future__ import annotations
 
-import json
 import random
 import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from confluent_kafka import TopicPartition as ClientTopicPartition
 
 from integration import hostile
-from integration.copying import Mirrored, admin, make_topic
-from integration.group_reading import commit, committed, delete_group, member, next_values
+from integration.copying import Mirrored, make_topic
+from integration.crossing import Groups
+from integration.group_reading import committed, next_values
 from integration.hostile import transactional
-from integration.records import DEADLINE_S, Sent, numbered, read, send
-from mirror.cli.main import main
-from mirror.groups.checkpoints import TOPIC_ID_HEADER, read_checkpoints, topic_of
-from mirror.groups.run import run_checkpoints, run_group_offsets
-from mirror.groups.summaries import CheckpointSummary, OffsetSummary
-from mirror.kafka.groups import Committed, GroupCluster
-from mirror.kafka.log import read_log
+from integration.records import DEADLINE_S, Sent, numbered, read, send, write
+from mirror.kafka.groups import Committed
 from mirror.kafka.values import TopicPartition
-from mirror.wire.checkpoint import Checkpoint
+from mirror.wire.connect_offset import DEDICATED_CONNECTOR, ConnectOffset
+from mirror.wire.offset_sync import OffsetSync
 from world.kafka import KafkaCluster
 
 APPLICATION = Path(__file__).parent / "reading_application.py"
-
-
-class Groups:
-    """A flow with its groups on both sides; group names carry the flow's mark."""
-
-    def __init__(self, directory: Path, east: KafkaCluster, west: KafkaCluster, lines: str = "") -> None:
-        self.flow = Mirrored(directory, east, west)
-        self.configure(lines)
-        self.source = GroupCluster("here", {"bootstrap.servers": east.bootstrap_servers})
-        self.target = GroupCluster("there", {"bootstrap.servers": west.bootstrap_servers})
-
-    def configure(self, lines: str = "") -> None:
-        self.flow.configure(
-            f"groups = {self.flow.prefix}.*\nsync.group.offsets.enabled = true\n"
-            f"checkpoints.topic.replication.factor = 1\n{lines}"
-        )
-
-    def name(self, label: str) -> str:
-        return f"{self.flow.prefix}-{label}"
-
-    def partitions(self, *topics: str) -> list[TopicPartition]:
-        described = self.flow.source.describe(topics).values()
-        return sorted(TopicPartition(t.name, n) for t in described for n in range(t.partition_count))
-
-    def remote(self, partition: TopicPartition) -> TopicPartition:
-        return TopicPartition(self.flow.remote(partition.topic), partition.partition)
-
-    def commit(self, group: str, offsets: dict[TopicPartition, int]) -> None:
-        commit(self.source, group, {p: Committed(offset, "said") for p, offset in offsets.items()})
-
-    def cross(self, **options: object) -> tuple[CheckpointSummary, OffsetSummary]:
-        """Both tasks, one after the other."""
-        summary, _ = run_checkpoints(self.flow.flow)
-        return summary, run_group_offsets(self.flow.flow, **options)  # type: ignore[arg-type]
-
-    def there(self, group: str, topic: str, partition: int = 0) -> int | None:
-        found = committed(self.target, group).get(TopicPartition(self.flow.remote(topic), partition))
-        return None if found is None else found.offset
-
-    def assert_all_go_on_alike(self, names: list[str], partitions: list[TopicPartition]) -> None:
-        with ThreadPoolExecutor(6) as threads:
-            list(threads.map(lambda name: self.assert_next_is_the_same(name, partitions), names))
-
-    def assert_next_is_the_same(self, group: str, partitions: Iterable[TopicPartition], count: int = 5) -> None:
-        """Read through the group on both sides: what comes next is the same, or both are at the end."""
-        asked = sorted(partitions)
-        here = next_values(self.flow.upstream.bootstrap_servers, group, asked, count)
-        remotes = [self.remote(p) for p in asked]
-        there = next_values(self.flow.downstream.bootstrap_servers, group, remotes, count)
-        for partition in asked:
-            assert there[self.remote(partition)] == here[partition], f"{group} in {partition}"
 
 
 @pytest.fixture
@@ -180,181 +123,6 @@ def test_thinned_history_without_its_source_is_early_by_no_more_than_it_says(gro
     assert early
 
 
-def test_group_in_use_on_the_target_is_untouched_and_said_so(groups: Groups) -> None:
-    flow = groups.flow
-    topic, group = flow.topic("orders"), groups.name("busy")
-    flow.write(topic, numbered(20))
-    flow.mirror().raise_if_incomplete()
-    groups.commit(group, {TopicPartition(topic, 0): 10})
-    for protocol in ("classic", "consumer"):
-        with member(flow.downstream.bootstrap_servers, group, flow.remote(topic), group_protocol=protocol) as client:
-            client.commit(offsets=[ClientTopicPartition(flow.remote(topic), 0, 3)], asynchronous=False)
-            _, offsets = groups.cross()
-            (outcome,) = offsets.outcomes
-            assert (outcome.word, outcome.moves) == ("left alone", ())
-            assert "has members" in outcome.reasons[0]
-            assert groups.there(group, topic) == 3
-            # Also a writer that does not look first is stopped by the brokers.
-            refused = groups.target.alter({group: {TopicPartition(flow.remote(topic), 0): Committed(10)}})[group]
-            assert "GroupInUse" in str({type(e).__name__ for e in refused.values()})  # type: ignore[union-attr]
-    _, offsets = groups.cross()
-    assert [o.word for o in offsets.outcomes] == ["moved"]
-    assert groups.there(group, topic) == 10
-
-
-def test_group_ahead_on_the_target_is_not_moved_back_unless_a_person_says_so(groups: Groups) -> None:
-    flow = groups.flow
-    topic, group = flow.topic("orders", 2), groups.name("ahead")
-    flow.write(topic, numbered(40, partitions=2))
-    flow.mirror().raise_if_incomplete()
-    first, second = groups.partitions(topic)
-    groups.commit(group, {first: 10, second: 10})
-    commit(groups.target, group, {groups.remote(first): Committed(15)})
-    _, offsets = groups.cross()
-    (outcome,) = offsets.outcomes
-    # The partition that the target's group did not know yet is new to it, and moved.
-    assert [(m.partition, m.before, m.offset) for m in outcome.moves] == [(groups.remote(second), None, 10)]
-    assert "ahead" in outcome.reasons[0]
-    assert groups.there(group, topic) == 15
-    other = groups.name("other")
-    groups.commit(other, {first: 1})
-    command = ["--config", str(flow.config), "groups", flow.flow.id]
-    assert main([*command, "--rewind"]) == 2
-    assert main([*command, "--group", group, "--rewind", "--dry-run"]) == 0
-    assert groups.there(group, topic) == 15
-    assert main([*command, "--group", group, "--rewind"]) == 0
-    assert groups.there(group, topic) == 10
-    assert groups.there(other, topic) is None
-
-
-def test_source_group_that_goes_back_takes_its_checkpoint_along_and_leaves_the_target(groups: Groups) -> None:
-    flow = groups.flow
-    topic, group = flow.topic("orders"), groups.name("rewinder")
-    flow.write(topic, numbered(20))
-    flow.mirror().raise_if_incomplete()
-    partition = TopicPartition(topic, 0)
-    groups.commit(group, {partition: 15})
-    groups.cross()
-    groups.commit(group, {partition: 4})
-    summary, offsets = groups.cross()
-    assert summary.written == 1
-    assert _checkpoint_of(groups, group, topic) == (4, 4)
-    assert ([o.word for o in offsets.outcomes], groups.there(group, topic)) == (["left alone"], 15)
-
-
-def _checkpoint_of(groups: Groups, group: str, topic: str) -> tuple[int, int]:
-    known = read_checkpoints(groups.flow.flow, groups.flow.links, groups.flow.target)
-    checkpoint = known[group, TopicPartition(groups.flow.remote(topic), 0)].checkpoint
-    return checkpoint.upstream_offset, checkpoint.downstream_offset
-
-
-def test_checkpoints_are_mm2s_to_the_byte_with_the_time_the_group_was_asked(groups: Groups) -> None:
-    flow = groups.flow
-    topic, group = flow.topic("orders"), groups.name("told")
-    flow.write(topic, numbered(20))
-    flow.mirror().raise_if_incomplete()
-    groups.commit(group, {TopicPartition(topic, 0): 7})
-    summary, _ = run_checkpoints(flow.flow)
-    log = topic_of(flow.flow)
-    assert log == (f"{flow.aliases[0]}.checkpoints.internal", 0)
-    assert flow.target.configs([log.topic])[log.topic]["cleanup.policy"].value == "compact"
-    end = flow.target.high_watermarks([log])[log]
-    (record,) = read_log(flow.links.target_consumer, "there", {log: (0, end)}, committed=True)
-    expected = Checkpoint(
-        group=group, topic=flow.remote(topic), partition=0, upstream_offset=7, downstream_offset=7, metadata="said"
-    )
-    assert (record.key, record.value) == (expected.encode_key(), expected.encode_value())
-    assert [name for name, _ in record.headers] == [TOPIC_ID_HEADER]
-    assert summary.written == 1
-
-
-def test_remote_topic_made_anew_neither_holds_checkpoints_back_nor_sends_groups_past_its_end(groups: Groups) -> None:
-    """MM2 wrote the old 50 into a log that ended at 10, and suppressed 60 -> 10 because it is smaller."""
-    groups.configure("airmirror.on.recreated = restart")
-    flow = groups.flow
-    topic, group = flow.topic("orders"), groups.name("survivor")
-    partition = TopicPartition(topic, 0)
-    flow.write(topic, numbered(50))
-    flow.mirror().raise_if_incomplete()
-    groups.commit(group, {partition: 50})
-    groups.cross()
-    assert groups.there(group, topic) == 50
-    flow.delete_records(topic, before=45)
-    flow.delete_remote_topic(topic)
-    summary, offsets = groups.cross()
-    assert "does not exist" in " ".join(summary.untranslated)
-    assert [o.word for o in offsets.outcomes] == ["left alone"]
-    flow.make_remote_topics()
-    summary, offsets = groups.cross()
-    assert "made anew" in " ".join(summary.untranslated)
-    assert ("made anew" in offsets.outcomes[0].reasons[0], groups.there(group, topic)) == (True, None)
-    flow.write(topic, numbered(10, start=50))
-    flow.mirror().raise_if_incomplete()
-    groups.cross()
-    assert groups.there(group, topic) == _checkpoint_of(groups, group, topic)[1] <= 20
-    groups.assert_next_is_the_same(group, [partition])
-
-
-def test_groups_of_every_kind_and_state_are_moved_or_have_a_word_said_about_them(groups: Groups) -> None:
-    flow = groups.flow
-    topic, other = flow.topic("orders"), f"other-{flow.prefix}"
-    flow.write(topic, numbered(20))
-    flow.mirror().raise_if_incomplete()
-    simple, classic, modern = (groups.name(kind) for kind in ("simple", "classic", "modern"))
-    groups.commit(simple, {TopicPartition(topic, 0): 5})
-    for name, protocol in ((classic, "classic"), (modern, "consumer")):
-        with member(flow.upstream.bootstrap_servers, name, topic, group_protocol=protocol) as client:
-            client.commit(offsets=[ClientTopicPartition(topic, 0, 9, metadata="ü")], asynchronous=False)
-            summary, offsets = groups.cross()
-            assert groups.there(name, topic) == 9, "a group that is active on the source is synced like any other"
-    found = committed(groups.target, modern)[TopicPartition(flow.remote(topic), 0)]
-    assert found == Committed(9, "ü")
-    elsewhere = groups.name("elsewhere")
-    make_topic(flow.source, other)
-    flow.write(other, numbered(3))
-    commit(groups.source, elsewhere, {TopicPartition(other, 0): Committed(2)})
-    commit(groups.source, simple, {TopicPartition(other, 0): Committed(2)})
-    summary, offsets = groups.cross()
-    assert sorted(summary.groups) == sorted([simple, classic, modern])
-    assert "not replicated" in summary.left_out[elsewhere]
-    assert any("not in topics" in reason for reason in summary.untranslated)
-    assert offsets.failure() is None
-
-
-def test_deleted_group_stays_deleted_and_one_the_source_still_has_comes_back(groups: Groups) -> None:
-    flow = groups.flow
-    topic, gone, kept = flow.topic("orders"), groups.name("gone"), groups.name("kept")
-    flow.write(topic, numbered(20))
-    flow.mirror().raise_if_incomplete()
-    for name in (gone, kept):
-        groups.commit(name, {TopicPartition(topic, 0): 5})
-    groups.cross()
-    delete_group(flow.upstream.bootstrap_servers, gone)
-    for name in (gone, kept):
-        delete_group(flow.downstream.bootstrap_servers, name)
-    groups.cross()
-    assert (groups.there(gone, topic), groups.there(kept, topic)) == (None, 5)
-    # In the disaster nobody can ask the source: what it last said counts.
-    run_group_offsets(flow.flow, source_is_gone=True)
-    assert groups.there(gone, topic) == 5
-
-
-def test_switches_of_the_file_are_respected(groups: Groups) -> None:
-    flow = groups.flow
-    topic, group = flow.topic("orders"), groups.name("quiet")
-    flow.write(topic, numbered(20))
-    flow.mirror().raise_if_incomplete()
-    groups.commit(group, {TopicPartition(topic, 0): 5})
-    flow.configure(f"groups = {flow.prefix}.*\nemit.checkpoints.enabled = false\nsync.group.offsets.enabled = true")
-    summary, offsets = groups.cross()
-    assert "emit.checkpoints.enabled" in summary.not_done
-    assert topic_of(flow.flow).topic not in flow.target.topic_names()
-    flow.configure(f"groups = {flow.prefix}.*")
-    summary, offsets = groups.cross()
-    assert (summary.written, "sync.group.offsets.enabled" in offsets.not_done) == (1, True)
-    assert groups.there(group, topic) is None
-
-
 def test_group_on_a_copy_from_the_target_goes_back_to_the_original(
     tmp_path: Path, east: KafkaCluster, west: KafkaCluster, groups: Groups
 ) -> None:
@@ -381,26 +149,33 @@ def test_group_on_a_copy_from_the_target_goes_back_to_the_original(
     assert next_values(west.bootstrap_servers, group, [original], 5)[original] == here
 
 
-def test_translate_shows_both_sides_and_writes_nothing(groups: Groups, capsys: pytest.CaptureFixture[str]) -> None:
+def test_offsets_of_mm2s_time_are_answered_by_its_syncs_and_the_record_itself(groups: Groups) -> None:
+    """50 of 60 records were copied by MM2, which left its position and three syncs; airmirror goes on behind it."""
     flow = groups.flow
-    topic, group = flow.topic("orders", 2), groups.name("asked")
-    flow.write(topic, numbered(20))
+    topic, (source, target) = flow.topic("orders"), flow.aliases
+    partition, sent = TopicPartition(topic, 0), [r._replace(timestamp_ms=1_700_000_000_000) for r in numbered(60)]
+    flow.write(topic, sent)
+    make_topic(flow.target, flow.remote(topic))
+    write(flow.downstream.bootstrap_servers, flow.remote(topic), sent[:50])
+    position = ConnectOffset(connector=DEDICATED_CONNECTOR, cluster=source, topic=topic, partition=0, offset=49)
+    make_topic(flow.target, f"mm2-offsets.{source}.internal")
+    append(flow.downstream, f"mm2-offsets.{source}.internal", [(position.encode_key(), position.encode_value())])
+    syncs = [OffsetSync(topic=topic, partition=0, upstream_offset=u, downstream_offset=u) for u in (0, 20, 49)]
+    make_topic(flow.source, f"mm2-offset-syncs.{target}.internal")
+    append(flow.upstream, f"mm2-offset-syncs.{target}.internal", [(s.encode_key(), s.encode_value()) for s in syncs])
     flow.mirror().raise_if_incomplete()
-    first, second = groups.partitions(topic)
-    groups.commit(group, {first: 5, second: 0})
-    command = ["--config", str(flow.config), "translate", flow.flow.id, "--group"]
-    assert main([*command, group, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert [(p["upstream_offset"], p["downstream_offset"], p["exact"]) for p in document["partitions"]] == [
-        (5, 5, True),
-        (0, 0, True),
-    ]
-    assert [p["target_offset"] for p in document["partitions"]] == [None, None]
-    groups.cross()
-    assert main([*command, group]) == 0
-    assert "exact" in capsys.readouterr().out
-    assert main([*command, groups.name("nobody")]) == 2
-    assert "no such group" in capsys.readouterr().err
+    assert flow.downstream_values(topic) == [r.value for r in sent]
+    names = [groups.name(f"group-{offset:02}") for offset in (0, 5, 20, 37, 49, 50, 58)]
+    for name in names:
+        groups.commit(name, {partition: int(name[-2:])})
+    summary, _ = groups.cross()
+    assert [p.answer.downstream for p in summary.partitions] == [0, 5, 20, 37, 49, 50, 58]
+    assert all(p.answer.is_exact for p in summary.partitions), [p.answer for p in summary.partitions]
+    groups.assert_all_go_on_alike(names, [partition])
+
+
+def append(cluster: KafkaCluster, topic: str, pairs: list[tuple[bytes, bytes | None]]) -> None:
+    write(cluster.bootstrap_servers, topic, [Sent(value=value, key=key) for key, value in pairs])
 
 
 def test_killed_application_goes_on_at_the_target_and_misses_nothing(groups: Groups) -> None:
@@ -451,23 +226,4 @@ def _behind(groups: Groups, group: str, topic: str, processed: list[str]) -> set
         if record.value is not None
         and record.value.decode() in processed
         and record.offset >= offsets.get(TopicPartition(topic, number), Committed(0)).offset
-    }
-
-
-def test_errors_of_one_group_leave_the_others_to_go_on(groups: Groups) -> None:
-    """The remote topic of one group is gone: it is left alone with the reason, the other is moved."""
-    flow = groups.flow
-    kept, lost = flow.topic("kept"), flow.topic("lost")
-    for name in (kept, lost):
-        flow.write(name, numbered(5))
-    flow.mirror().raise_if_incomplete()
-    groups.commit(groups.name("on-kept"), {TopicPartition(kept, 0): 2})
-    groups.commit(groups.name("on-lost"), {TopicPartition(lost, 0): 2})
-    run_checkpoints(flow.flow)
-    client = admin(flow.downstream)
-    client.delete_topics([flow.remote(lost)])[flow.remote(lost)].result(DEADLINE_S)
-    offsets = run_group_offsets(flow.flow)
-    assert {o.group: o.word for o in offsets.outcomes} == {
-        groups.name("on-kept"): "moved",
-        groups.name("on-lost"): "left alone",
     }
