@@ -17,16 +17,17 @@ from world.kafka import KafkaCluster, start_together
 _LONGEST_FIRST = ("dags", "faults", "interop", "integration", "unit")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One worker per file, since files share clusters; one for all of Airflow, since it takes a minute to start."""
 
-    def folder(item: pytest.Item) -> str:
-        return item.path.relative_to(Path(__file__).parent).parts[0]
+    def file(item: pytest.Item) -> Path:
+        return item.path.relative_to(Path(__file__).parent)
 
     order = {name: place for place, name in enumerate(_LONGEST_FIRST)}
-    items.sort(key=lambda item: order.get(folder(item), len(order)))  # stable: files stay whole
+    items.sort(key=lambda item: order.get(file(item).parts[0], len(order)))  # stable: files stay whole
     for item in items:
-        group = "airflow" if "airflow_world" in getattr(item, "fixturenames", ()) else str(item.path)
+        group = "airflow" if "airflow_world" in getattr(item, "fixturenames", ()) else file(item).as_posix()
         item.add_marker(pytest.mark.xdist_group(group))
 
 
