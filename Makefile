@@ -39,7 +39,7 @@ down: ## stop what `make demo` or `make up` started
 WORKERS ?= 3
 
 test: setup ## all tests, each fault once; what CI runs
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(ARGS)
 
 test-faults: setup ## kills at every named point, each five times (long)
 	@AIRMIRROR_FAULT_REPEATS=5 $(BIN)/python -m pytest tests/faults $(ARGS)

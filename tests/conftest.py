@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from world.kafka import KafkaCluster, start_together
 
@@ -17,18 +18,24 @@ from world.kafka import KafkaCluster, start_together
 _LONGEST_FIRST = ("dags", "faults", "interop", "integration", "unit")
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker per file, since files share clusters; one for all of Airflow, since it takes a minute to start."""
-
-    def file(item: pytest.Item) -> Path:
-        return item.path.relative_to(Path(__file__).parent)
-
     order = {name: place for place, name in enumerate(_LONGEST_FIRST)}
-    items.sort(key=lambda item: order.get(file(item).parts[0], len(order)))  # stable: files stay whole
-    for item in items:
-        group = "airflow" if "airflow_world" in getattr(item, "fixturenames", ()) else file(item).as_posix()
-        item.add_marker(pytest.mark.xdist_group(group))
+    tests = Path(__file__).parent
+    items.sort(
+        key=lambda item: order.get(item.path.relative_to(tests).parts[0], len(order))
+    )  # stable: files stay whole
+
+
+class OneWorkerPerFile(LoadScopeScheduling):  # type: ignore[misc]  # has no types
+    """Tests of a file share clusters, so they stay together; all of Airflow's do, since it takes a minute to start."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.split("::", 1)[0]
+        return "tests/dags" if file.startswith("tests/dags/") else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneWorkerPerFile:
+    return OneWorkerPerFile(config, log)
 
 
 @pytest.fixture(scope="session")
