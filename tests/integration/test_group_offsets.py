@@ -148,3 +148,25 @@ def test_errors_of_one_group_leave_the_others_to_go_on(groups: Groups) -> None:
         groups.name("on-kept"): "moved",
         groups.name("on-lost"): "left alone",
     }
+
+
+def test_tasks_of_the_dag_tell_what_was_moved_and_skip_what_the_file_switches_off(groups: Groups) -> None:
+    from airflow.sdk.exceptions import AirflowSkipException
+
+    from mirror.airflow.group_tasks import checkpoints, sync_group_offsets
+
+    flow = groups.flow
+    topic, group = flow.topic("orders"), groups.name("scheduled")
+    flow.write(topic, numbered(20))
+    flow.mirror().raise_if_incomplete()
+    groups.commit(group, {TopicPartition(topic, 0): 5})
+    told, moved = checkpoints(flow.flow), sync_group_offsets(flow.flow)
+    assert (told["groups"], told["exact"], told["checkpoints_written"]) == (1, 1, 1)
+    assert (moved["moved"], moved["groups"][0]["moved"][0]["to"]) == (1, 5)
+    assert sync_group_offsets(flow.flow)["in_place"] == 1
+    flow.configure(f"groups = {flow.prefix}.*")
+    with pytest.raises(AirflowSkipException, match=r"sync\.group\.offsets\.enabled"):
+        sync_group_offsets(flow.flow)
+    flow.configure("emit.checkpoints.enabled = false")
+    with pytest.raises(AirflowSkipException, match=r"emit\.checkpoints\.enabled"):
+        checkpoints(flow.flow)
