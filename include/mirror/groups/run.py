@@ -140,10 +140,11 @@ def run_group_offsets(
     Only what the groups still have on the source is written, so that a group deleted there can be deleted here too;
     where the source is gone, every checkpoint counts.
     """
-    if not flow[opt.EMIT_CHECKPOINTS_ENABLED]:
-        return OffsetSummary(flow=flow.id, not_done=NO_CHECKPOINTS)
+    not_done = "" if flow[opt.EMIT_CHECKPOINTS_ENABLED] else NO_CHECKPOINTS
     if not flow[opt.SYNC_GROUP_OFFSETS_ENABLED] and not rewind and not source_is_gone:
-        return OffsetSummary(flow=flow.id, not_done=NO_SYNC)
+        not_done = not_done or NO_SYNC
+    if not_done:
+        return OffsetSummary(flow=flow.id, not_done=not_done)
     started = time.monotonic()
     links = links_of(flow)
     with clusters_of(links) as (source, target):
@@ -158,15 +159,8 @@ def run_group_offsets(
         plans = plan_group_offsets(wanted, look_at_target(target, wanted), rewind=rewind)
         outcomes = as_planned(plans) if dry_run else carry_out(target, plans)
     summary = OffsetSummary(flow=flow.id, outcomes=(*outcomes, *unread))
-    log.info(
-        "group offsets flow=%s groups=%d moved=%d left_alone=%d failed=%d took=%.1fs",
-        flow.id,
-        len(summary.outcomes),
-        len(summary.of("moved")),
-        len(summary.of("left alone")),
-        len(summary.of("failed")),
-        time.monotonic() - started,
-    )
+    counts = {word: len(summary.of(word)) for word in ("moved", "left alone", "failed")}
+    log.info("group offsets flow=%s %s took=%.1fs", flow.id, counts, time.monotonic() - started)
     return summary
 
 
