@@ -135,13 +135,18 @@ class TransactionalWriter:
                 raise Abortable(failed)
 
     def _failed_by(self) -> KafkaError | None:
-        """Why the open transaction must be aborted, if it must. The client has no question for it, but refuses to
-        begin another one with the answer; nothing else comes of asking that way."""
+        """Why the open transaction must be aborted, if it must."""
+        answer = self._answer()
+        return answer if answer is not None and answer.txn_requires_abort() else None
+
+    def _answer(self) -> KafkaError | None:
+        """What is the matter with the open transaction. The client has no question for it, but refuses to begin
+        another one with the answer; nothing else comes of asking that way."""
         try:
             self._producer.begin_transaction()
         except KafkaException as error:
             inner: KafkaError = error.args[0]
-            return inner if inner.txn_requires_abort() else None
+            return inner
         return None
 
     def commit(self) -> None:
@@ -183,6 +188,8 @@ class TransactionalWriter:
             yield
         except (KafkaException, SystemError) as error:
             inner = kafka_error_in(error)
+            if inner is None and self._in_transaction:
+                inner = self._answer()  # a fatal error that comes in mid-call is sometimes told without its words
             if inner is None:
                 raise
             raise self.meaning_of(inner, action) from error
