@@ -35,13 +35,13 @@ COMMON: Settings = {
     "offset-syncs.topic.replication.factor": "1",
 }
 
-# The best of what was tried (docs/bench.md): MM2's own defaults are several times slower.
+# The best of what was tried (docs/bench.md).
 MM2_TUNED: Settings = {
     "B.producer.batch.size": "131072",
-    "B.producer.linger.ms": "20",
+    "B.producer.linger.ms": "50",
     "B.producer.compression.type": "lz4",
     "B.producer.buffer.memory": "67108864",
-    "A.consumer.max.poll.records": "5000",
+    "A.consumer.max.poll.records": "2000",
     "A.consumer.max.partition.fetch.bytes": "8388608",
     "A.consumer.fetch.max.bytes": "33554432",
     "offset.storage.replication.factor": "1",
