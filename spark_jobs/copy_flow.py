@@ -86,7 +86,7 @@ def _copy(args: argparse.Namespace) -> dict[str, Any]:
         result = run_copy(
             flow,
             request,
-            lambda: stack.enter_context(SparkExecutor(name=f"airmirror {flow.id}")),
+            lambda: stack.enter_context(SparkExecutor(name=f"airmirror {flow.id}", flow=flow)),
             PrintedProgress(),
         )
     return result.to_json()

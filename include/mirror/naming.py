@@ -9,15 +9,14 @@ settings, and active/active flows copy them back and forth under ever longer nam
 
 from __future__ import annotations
 
-import importlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from collections.abc import Iterator, Sequence
 
 from mirror.config import Flow
 from mirror.config import options as opt
-from mirror.errors import ConfigurationRefused
+from mirror.config.import_paths import built_in_name
+from mirror.custom import load_configured
 
 # Kafka refuses longer names, because a partition's directory on the broker's disk must stay within 255 characters.
 TOPIC_NAME_MAX_LENGTH = 249
@@ -174,9 +173,6 @@ class LegacyPolicy(DefaultPolicy):
         return None
 
 
-# MM2's package, and the one that some guides write by mistake.
-_BUILT_IN = re.compile(r"^org\.apache\.kafka\.(connect\.)?mirror\.")
-
 # What airmirror asks of a policy; ReplicationPolicy derives all but the first three.
 _FUNCTIONS = (
     "format_remote_topic",
@@ -196,10 +192,9 @@ _FUNCTIONS = (
 
 def policy_of(flow: Flow) -> ReplicationPolicy:
     """The policy that the file names for this flow: one of MM2's by its Java name, or a Python class of the user's."""
-    name = flow[opt.REPLICATION_POLICY_CLASS]
     separator = flow[opt.REPLICATION_POLICY_SEPARATOR]
     enabled = flow[opt.INTERNAL_TOPIC_SEPARATOR_ENABLED]
-    match _BUILT_IN.sub("", name):
+    match built_in_name(flow[opt.REPLICATION_POLICY_CLASS]):
         case "DefaultReplicationPolicy":
             return DefaultPolicy(separator=separator, internal_separator_enabled=enabled, aliases=flow.aliases)
         case "IdentityReplicationPolicy":
@@ -208,35 +203,8 @@ def policy_of(flow: Flow) -> ReplicationPolicy:
             )
         case "LegacyReplicationPolicy":
             return LegacyPolicy(separator=separator, internal_separator_enabled=enabled, aliases=flow.aliases)
-    return load_policy(name, flow.raw)
-
-
-def load_policy(path: str, raw: Mapping[str, str]) -> ReplicationPolicy:
-    """The user's own policy, `package.module.Class`: made without arguments, then given the connector's properties."""
-    module, _, class_name = path.replace(":", ".").rpartition(".")
-    try:
-        cls = getattr(importlib.import_module(module), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise _policy_refused(path, f"no such Python class ({error}); Java classes cannot be loaded") from error
-    missing = [name for name in _FUNCTIONS if not callable(getattr(cls, name, None))]
-    missing += sorted(getattr(cls, "__abstractmethods__", ()))
-    if missing:
-        raise _policy_refused(path, f"it lacks {', '.join(missing)}")
-    policy = cast("ReplicationPolicy", cls())
-    configure = getattr(policy, "configure", None)
-    if configure is not None:
-        configure(raw)
-    return policy
-
-
-def _policy_refused(path: str, why: str) -> ConfigurationRefused:
-    key = "replication.policy.class"
-    return ConfigurationRefused(
-        f"{key} = {path}: {why}",
-        next_step="name one of MM2's policies, or a Python class that extends mirror.naming.ReplicationPolicy "
-        "and gives format_remote_topic, topic_source and upstream_topic",
-        problems=[f"{key} = {path}: {why}"],
-    )
+    own: ReplicationPolicy = load_configured(flow, opt.REPLICATION_POLICY_CLASS, ReplicationPolicy, _FUNCTIONS)
+    return own
 
 
 def syncs_topic(source_alias: str) -> str:

@@ -7,14 +7,14 @@ Kafka cannot take, or that two topics would share, is refused here and said.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mirror import naming
-from mirror.config import Flow, java_regex
+from mirror.config import Flow
 from mirror.config import options as opt
+from mirror.filters import topic_judge
 from mirror.naming import ReplicationPolicy
 
 
@@ -30,54 +30,13 @@ class Decision:
     is_heartbeats: bool = False
 
 
-class NameFilter:
-    """A list of names and regexes and a list of exceptions, read as MM2 reads them; exceptions win."""
-
-    def __init__(self, *, include: Sequence[str], exclude: Sequence[str], option: str) -> None:
-        self._option = option
-        self._include = _Names(include)
-        self._exclude = _Names(exclude)
-
-    def judge(self, name: str) -> tuple[bool, str]:
-        """Whether the filter accepts the name, and the element that decided."""
-        if (excluded_by := self._exclude.match(name)) is not None:
-            return False, f"excluded by {self._option}.exclude{excluded_by}"
-        if (included_by := self._include.match(name)) is not None:
-            return True, f"matches {self._option}{included_by}"
-        return False, f"not in {self._option}"
-
-
-class _Names:
-    """One list; all its elements are one regex, as in MM2, so a `(?i)` or an open bracket reaches over commas."""
-
-    def __init__(self, elements: Sequence[str]) -> None:
-        self._whole = java_regex.compile_names(elements)
-        self._each = tuple((element, _compile_alone(element)) for element in elements)
-
-    def match(self, name: str) -> str | None:
-        """None if the list does not match; else the element that does, quoted, or "" where no single one does."""
-        if self._whole.fullmatch(name) is None:
-            return None
-        alone = (element for element, pattern in self._each if pattern is not None and pattern.fullmatch(name))
-        found = next(alone, None)
-        return "" if found is None else f" `{found}`"
-
-
-def _compile_alone(element: str) -> re.Pattern[str] | None:
-    try:
-        return java_regex.compile_names([element])
-    except java_regex.RegexRefused:
-        return None
-
-
 class Selector:
     """Decides about the topics of one flow's source."""
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
         self.policy: ReplicationPolicy = naming.policy_of(flow)
-        include, exclude = flow[opt.TOPICS], flow[opt.TOPICS_EXCLUDE]
-        self._filter = NameFilter(include=include, exclude=exclude, option="topics")
+        self._filter = topic_judge(flow)
         self._heartbeats_wanted = flow[opt.HEARTBEATS_REPLICATION_ENABLED]
 
     def decide(self, topic: str) -> Decision:

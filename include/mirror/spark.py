@@ -14,10 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mirror.config import Flow
 from mirror.copy.execution import WATCH_S
 from mirror.copy.result import SlotResult
 from mirror.copy.spec import SlotSpec
 from mirror.errors import AttemptsExhausted, MirrorError, NotAuthorized
+from mirror.shipping import own_code, package_zip
 
 log = logging.getLogger(__name__)
 
@@ -34,8 +36,9 @@ CANCEL_S = 10.0
 class SparkExecutor:
     """One Spark application; started when slots are first asked for, stopped with the context."""
 
-    def __init__(self, *, master: str | None = None, name: str = "airmirror") -> None:
+    def __init__(self, *, master: str | None = None, name: str = "airmirror", flow: Flow | None = None) -> None:
         self._master = master
+        self._flow = flow
         self._name = name
         self._context: Any = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -85,10 +88,21 @@ class SparkExecutor:
     def _spark(self) -> Any:
         if self._context is None:
             self._context = _start(self._master, self._name)
-            if not str(self._context.master).startswith("local"):
-                self._folder = tempfile.TemporaryDirectory(prefix="airmirror-")
-                self._context.addPyFile(str(package_zip(Path(self._folder.name))))
+            self._folder = tempfile.TemporaryDirectory(prefix="airmirror-")
+            self._ship(Path(self._folder.name))
         return self._context
+
+    def _ship(self, directory: Path) -> None:
+        """Bring the library to executors on other disks, and the flow's own modules to all."""
+        brought = {
+            name.rpartition("/")[2] for name in self._context.getConf().get("spark.submit.pyFiles", "").split(",")
+        }
+        files = [] if _is_local(self._context) else [package_zip(directory)]
+        if self._flow is not None:
+            files += own_code(self._flow, directory)
+        for file in files:
+            if file.name not in brought:  # by spark-submit
+                self._context.addPyFile(str(file))
 
 
 def _start(master: str | None, name: str) -> Any:
@@ -116,7 +130,7 @@ def _start(master: str | None, name: str) -> Any:
 
 def _require_protection(context: Any) -> None:
     """The task closure carries the clusters' credentials: it leaves this machine only sealed."""
-    if str(context.master).startswith("local"):
+    if _is_local(context):
         return
     conf = context.getConf()
     missing = [
@@ -131,20 +145,8 @@ def _require_protection(context: Any) -> None:
         )
 
 
-def package_zip(directory: Path) -> Path:
-    """The library as one file in `directory`, for executors that have nothing of the project's disk."""
-    import zipfile
-
-    import mirror
-
-    root = Path(mirror.__file__).parent
-    if root.parent.suffix == ".zip":  # spark-submit brought it as one already
-        return root.parent
-    path = directory / "mirror.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(root.rglob("*.py")):
-            archive.write(file, Path("mirror") / file.relative_to(root))
-    return path
+def _is_local(context: Any) -> bool:
+    return str(context.master).startswith("local")
 
 
 def _run_slot(spec: SlotSpec) -> SlotResult:

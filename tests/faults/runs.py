@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from mirror.spark import package_zip
+from mirror.shipping import package_zip
 
 AIRMIRROR = Path(sys.executable).with_name("airmirror")
 SPARK_SUBMIT = AIRMIRROR.with_name("spark-submit")

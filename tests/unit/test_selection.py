@@ -8,8 +8,9 @@ import pytest
 
 from flow_files import flow_from
 from mirror import naming
+from mirror.filters import NameFilter
 from mirror.naming import DefaultPolicy, IdentityPolicy, LegacyPolicy, ReplicationPolicy
-from mirror.selection import NameFilter, Selector, decide
+from mirror.selection import Selector, decide
 
 MM2 = "org.apache.kafka.connect.mirror"
 IDENTITY = f"replication.policy.class = {MM2}.IdentityReplicationPolicy\n"

@@ -101,9 +101,9 @@ class CopyFlowOperator(SparkSubmitOperator):
         return document
 
     def _describe_job(self, run: TaskRun, leash: Leash, last_word: Path) -> None:
-        from mirror.spark import package_zip
+        from mirror.shipping import shipped
 
-        self.py_files = str(package_zip(leash.path.parent))
+        self.py_files = ",".join(str(file) for file in shipped(self._flow, leash.path.parent))
         self.application_args = [
             *("--config", str(self._config_path.absolute())),
             *("--run", run.id),

@@ -7,10 +7,10 @@ from typing import Any
 
 from airflow.sdk import Context
 
-from mirror.airflow.clusters import clusters_of
 from mirror.airflow.skipping import end_here
 from mirror.config import Flow
 from mirror.topics import TopicPlan, apply, discover
+from mirror.topics.forwarding import clusters_of
 
 log = logging.getLogger(__name__)
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from airflow.sdk.exceptions import AirflowSkipException
 
-from mirror.airflow.clusters import clusters_of
 from mirror.airflow.group_tasks import checkpoints, sync_group_offsets
 from mirror.config import Flow
 from mirror.heartbeats import copy_heartbeats, emit, read_ages
 from mirror.topics import apply_acls, apply_settings, compare_acls, compare_settings
 from mirror.topics.acls import acls_switch
+from mirror.topics.forwarding import clusters_of
 from mirror.topics.settings_sync import settings_switch
 
 log = logging.getLogger(__name__)

@@ -125,7 +125,7 @@ def _copy(flow: Flow, request: CopyRequest, args: argparse.Namespace) -> CopyRes
 
 def make_executor(master: str, flow: Flow) -> SparkExecutor:
     """What runs the slots; a test puts another one here."""
-    return SparkExecutor(master=master, name=f"airmirror {flow}")
+    return SparkExecutor(master=master, name=f"airmirror {flow}", flow=flow)
 
 
 def _announced(executor: Executor, master: str, progress: Progress) -> Callable[[], Executor]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
 from mirror.cli.failures import raise_joined
@@ -16,6 +15,7 @@ from mirror.errors import MirrorError, UsageRefused
 from mirror.kafka.cluster import Cluster
 from mirror.topics import apply, apply_acls, apply_settings, compare_acls, compare_settings, discover
 from mirror.topics.acls import acls_switch
+from mirror.topics.forwarding import clusters_of
 from mirror.topics.settings_sync import settings_switch
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
             next_step=f"set {flow.id}.enabled = true, or use --dry-run to see what would be copied",
             flow=flow.id,
         )
-    with _clusters(flow) as (source, target):
+    with clusters_of(flow, "topics") as (source, target):
         return _show(flow, source, target, args) if args.dry_run else _mirror(flow, source, target, args)
 
 
@@ -86,17 +86,3 @@ def _unless(off: str, step: Callable[[], T]) -> T | Switched | MirrorError:
         return step()
     except MirrorError as error:
         return error
-
-
-@contextmanager
-def _clusters(flow: Flow) -> Iterator[tuple[Cluster, Cluster]]:
-    with (
-        Cluster(flow.source, _settings(flow, "source")) as source,
-        Cluster(flow.target, _settings(flow, "target")) as target,
-    ):
-        yield source, target
-
-
-def _settings(flow: Flow, side: Literal["source", "target"]) -> dict[str, Any]:
-    settings = flow.admin_settings(side)
-    return {**settings, "client.id": f"{settings['client.id']}|topics"}

@@ -12,7 +12,7 @@ from mirror.config import types as t
 from mirror.config.options import Option, Scope, Status
 from mirror.config.placeholders import has_expression
 from mirror.config.problems import Findings, did_you_mean, nearest
-from mirror.config.scopes import KINDS, Scopes, Setting, is_security_name
+from mirror.config.scopes import KINDS, OWN_CLASS_PREFIXES, Scopes, Setting, is_security_name
 from mirror.config.secrets import is_secret
 from mirror.config.types import ValueMistake, ValueType
 
@@ -172,11 +172,13 @@ def _is_connects(name: str) -> bool:
     return name.startswith(foreign.NO_EFFECT_PREFIXES) and nearest(name, _NAMES, cutoff=0.88) is None
 
 
-def _is_policys_own(name: str) -> bool:
-    """Whether it may be an option of the user's own policy, which MM2 hands on whatever it is called."""
-    prefix = "replication.policy."
-    known = [option.removeprefix(prefix) for option in _NAMES if option.startswith(prefix)]
-    return name.startswith(prefix) and nearest(name.removeprefix(prefix), known) is None
+def _may_be_of_own_class(name: str) -> bool:
+    """Whether it may be an option of an own policy, filter or admin, which gets it whatever it is called."""
+    for prefix in OWN_CLASS_PREFIXES:
+        known = [option.removeprefix(prefix) for option in _NAMES if option.startswith(prefix)]
+        if name.startswith(prefix):
+            return nearest(name.removeprefix(prefix), known) is None
+    return False
 
 
 class _TopLevel(_Level):
@@ -206,7 +208,7 @@ class _TopLevel(_Level):
         elif (alias := _alias_of_connection(name)) is not None:
             hint = did_you_mean(alias, self.aliases)
             self.findings.warn(setting.origin, f"{alias} is not one of the clusters; ignored{hint}")
-        elif not _is_policys_own(name):
+        elif not _may_be_of_own_class(name):
             self.unknown(name, _NAMES)
 
 
@@ -272,5 +274,5 @@ class _FlowLevel(_Level):
                 self._check_security_value(name, cluster[2])
         elif _is_connects(name):
             self.findings.note(origin, "no effect in airmirror: an option of Kafka Connect")
-        elif not _is_policys_own(name):
+        elif not _may_be_of_own_class(name):
             self.unknown(name, _NAMES)

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mirror.config import checks, properties, rules
+from mirror.config import checks, class_rules, properties, rules
 from mirror.config.flows import Flow, build_flows
 from mirror.config.problems import Findings, Notice, Origin, Severity, nearest
 from mirror.config.scopes import Scopes, Setting, settings_of, sort_into_scopes
@@ -68,8 +68,9 @@ def parse(data: bytes, path: Path) -> Configuration:
     aliases = _aliases(settings, file, findings)
     scopes = sort_into_scopes(settings, aliases, findings)
     checks.check_and_clean(scopes, findings)
-    flows = build_flows(scopes)
+    flows = build_flows(scopes, path.absolute().parent)
     rules.check(scopes, flows, file, findings)
+    class_rules.check(scopes, path.absolute().parent, findings)
     if problems := findings.of(Severity.PROBLEM):
         lines = [str(problem) for problem in problems]
         raise ConfigurationRefused(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from mirror.config import options as opt
@@ -29,6 +30,8 @@ class Flow:
     enabled: bool
     aliases: tuple[str, ...]
     settings: Mapping[str, Setting] = field(repr=False)
+    # The file's own, where own classes may lie.
+    folder: Path | None = None
     _typed: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -75,7 +78,7 @@ class Flow:
     @property
     def raw(self) -> Mapping[str, str]:
         """The connector's properties as MM2 would hand them to a policy or filter; prints masked."""
-        return MaskedMapping({name: setting.text for name, setting in self.settings.items()})
+        return _RawProperties({name: setting.text for name, setting in self.settings.items()})
 
     @property
     def auto_offset_reset(self) -> Literal["earliest", "latest"]:
@@ -120,6 +123,15 @@ class Flow:
         return client_settings(self, side, kind)
 
 
+class _RawProperties(MaskedMapping[str]):
+    """Each value's `${...}` is resolved when it is asked for: most are other people's passwords."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> str:
+        return resolve(super().__getitem__(name))
+
+
 def slug_of(source: str, target: str) -> str:
     """Airflow's ids take letters, digits, `_`, `.` and `-`."""
     return "-to-".join(re.sub(r"[^A-Za-z0-9_.-]", "_", alias) for alias in (source, target))
@@ -132,12 +144,12 @@ def is_true(setting: Setting | None, *, default: bool) -> bool:
     return resolve(setting.text).strip().lower() == "true"
 
 
-def build_flows(scopes: Scopes) -> tuple[Flow, ...]:
+def build_flows(scopes: Scopes, folder: Path | None = None) -> tuple[Flow, ...]:
     """Every ordered pair that is enabled or has heartbeats: the pairs for which MM2 would run a herder."""
-    return tuple(_build(scopes, pair) for pair in scopes.flows if _has_herder(scopes, pair))
+    return tuple(_build(scopes, pair, folder) for pair in scopes.flows if _has_herder(scopes, pair))
 
 
-def _build(scopes: Scopes, pair: Pair) -> Flow:
+def _build(scopes: Scopes, pair: Pair, folder: Path | None) -> Flow:
     settings = effective_settings(scopes, pair)
     return Flow(
         source=pair[0],
@@ -146,6 +158,7 @@ def _build(scopes: Scopes, pair: Pair) -> Flow:
         enabled=is_true(settings[opt.ENABLED.name], default=False),
         aliases=tuple(scopes.clusters),
         settings=settings,
+        folder=folder,
     )
 
 

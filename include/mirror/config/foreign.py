@@ -45,8 +45,6 @@ def _connector() -> Iterable[Option[Any]]:
     yield _row("errors.log.include.messages", t.BOOL, False, "Records' contents are never logged here.")
     yield _row("source.cluster.alias", t.STRING, None, "Follows from the flow's name.")
     yield _row("target.cluster.alias", t.STRING, "target", "Follows from the flow's name.")
-    yield _row("forwarding.admin.class", t.CLASS, "org.apache.kafka.clients.admin.ForwardingAdmin",
-        "Java class for administrative calls.", since="3.4")  # fmt: skip
     yield _row("metric.reporters", t.LIST, ("org.apache.kafka.common.metrics.JmxReporter",), "Java metrics reporters.")
     yield _row("metric.names.formats", t.NON_EMPTY_LIST, ("legacy",), "Names of JMX metrics.", since="4.3")
     yield _row("exactly.once.support", t.one_of("requested", "required", any_case=True), "requested",

@@ -65,7 +65,8 @@ TOPICS = Option(name="topics", type=t.REGEX_LIST, default=(".*",),
 TOPICS_EXCLUDE = Option(name="topics.exclude", type=t.REGEX_LIST, default=(r"mm2.*\.internal", r".*\.replica", "__.*"),
     since="2.8", help="Topics not to replicate; beats `topics`.")  # fmt: skip
 TOPIC_FILTER_CLASS = Option(name="topic.filter.class", type=t.CLASS, default=_MM2 + "DefaultTopicFilter",
-    help="What decides on topics besides the policy's rules.")  # fmt: skip
+    help="What decides on topics besides the policy's rules: MM2's DefaultTopicFilter, which reads `topics` and "
+    "`topics.exclude`, or an own Python class.")  # fmt: skip
 CONFIG_PROPERTIES_EXCLUDE = Option(name="config.properties.exclude", type=t.REGEX_LIST, since="2.8", default=(
         "follower.replication.throttled.replicas", "leader.replication.throttled.replicas",
         "message.timestamp.difference.max.ms", "log.message.timestamp.before.max.ms",
@@ -73,7 +74,8 @@ CONFIG_PROPERTIES_EXCLUDE = Option(name="config.properties.exclude", type=t.REGE
         "min.insync.replicas"),
     help="Topic settings that are never copied.")  # fmt: skip
 CONFIG_PROPERTY_FILTER_CLASS = Option(name="config.property.filter.class", type=t.CLASS,
-    default=_MM2 + "DefaultConfigPropertyFilter", help="What decides on topic settings.")  # fmt: skip
+    default=_MM2 + "DefaultConfigPropertyFilter", help="What decides on topic settings: MM2's "
+    "DefaultConfigPropertyFilter, or an own Python class.")  # fmt: skip
 USE_DEFAULTS_FROM = Option(name="use.defaults.from", type=t.one_of("source", "target"), default="target", since="3.5",
     help="Whose defaults a setting gets that the source topic does not set. MM2 reads it per flow only and drops it "
     "at top level without a word; airmirror honours both.")  # fmt: skip
@@ -92,6 +94,10 @@ SYNC_TOPIC_ACLS_INTERVAL = Option(name="sync.topic.acls.interval.seconds", type=
 ACLS_PRUNE = Option(name="airmirror.acls.prune", type=t.BOOL, default=False, since="airmirror",
     help="Also remove ALLOW bindings on remote topics that the source no longer has; MM2 never removes any. "
     "`airmirror topics FLOW --dry-run` shows which. The target's own rights are safe as PREFIXED ones.")  # fmt: skip
+FORWARDING_ADMIN_CLASS = Option(name="forwarding.admin.class", type=t.CLASS, since="3.4",
+    default="org.apache.kafka.clients.admin.ForwardingAdmin",
+    help="What creates and grows topics, alters settings and makes ACLs: the plain one asks the brokers; an own Python "
+    "class, such as package.module:Admin, may ask another system.")  # fmt: skip
 REPLICATION_FACTOR = Option(name="replication.factor", type=t.replication_factor("int"), default=2,
     help="Replication factor of newly created remote topics; -1: the brokers' default.")  # fmt: skip
 
@@ -131,7 +137,7 @@ GROUPS = Option(name="groups", type=t.REGEX_LIST, default=(".*",),
 GROUPS_EXCLUDE = Option(name="groups.exclude", type=t.REGEX_LIST, since="2.8",
     default=("console-consumer-.*", "connect-.*", "__.*"), help="Groups to leave out; beats `groups`.")  # fmt: skip
 GROUP_FILTER_CLASS = Option(name="group.filter.class", type=t.CLASS, default=_MM2 + "DefaultGroupFilter",
-    help="What decides on groups.")  # fmt: skip
+    help="What decides on groups: MM2's DefaultGroupFilter, or an own Python class.")  # fmt: skip
 REFRESH_GROUPS_ENABLED = Option(name="refresh.groups.enabled", type=t.BOOL, default=True,
     help="Look for new groups again and again.")  # fmt: skip
 REFRESH_GROUPS_INTERVAL = Option(name="refresh.groups.interval.seconds", type=t.interval("refresh.groups.enabled"),

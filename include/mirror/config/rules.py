@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -11,14 +10,6 @@ from mirror.config.flows import Flow, is_true
 from mirror.config.placeholders import has_expression
 from mirror.config.problems import Findings, Origin
 from mirror.config.scopes import Scopes, Setting, is_security_name
-
-_PACKAGES = ("org.apache.kafka.connect.mirror.", "org.apache.kafka.mirror.")
-POLICIES = ("DefaultReplicationPolicy", "IdentityReplicationPolicy", "LegacyReplicationPolicy")
-_FILTERS = {
-    opt.TOPIC_FILTER_CLASS.name: "DefaultTopicFilter",
-    opt.GROUP_FILTER_CLASS.name: "DefaultGroupFilter",
-    opt.CONFIG_PROPERTY_FILTER_CLASS.name: "DefaultConfigPropertyFilter",
-}
 
 
 def check(scopes: Scopes, flows: tuple[Flow, ...], file: str, findings: Findings) -> None:
@@ -32,7 +23,6 @@ def check(scopes: Scopes, flows: tuple[Flow, ...], file: str, findings: Findings
     _offset_syncs(flows, findings)
     _prune(flows, findings)
     for setting, name in _everywhere(scopes):
-        _classes(setting, name, findings)
         _security(setting, name, findings)
         _not_done_here(setting, name, findings)
     for flow in flows:
@@ -137,30 +127,6 @@ def _prune(flows: tuple[Flow, ...], findings: Findings) -> None:
                 f"expected it only where one flow alone meets {flow.target}: with names that stay the same, "
                 f"{flow.id} would remove what {' and '.join(met)} or {flow.target} itself granted",
             )
-
-
-def _classes(setting: Setting, name: str, findings: Findings) -> None:
-    text = setting.text.removeprefix("class ")
-    if has_expression(text) or not text:
-        return
-    if name == opt.REPLICATION_POLICY_CLASS.name and not is_known_policy(text):
-        findings.problem(setting.origin, f'expected {", ".join(POLICIES)} or a Python class as package.module:Class '
-            f'that can be imported, got "{text}"; Java classes cannot run: write the policy in Python')  # fmt: skip
-    elif name in _FILTERS and text not in {package + _FILTERS[name] for package in _PACKAGES} | {_FILTERS[name]}:
-        findings.problem(setting.origin, f'expected {_PACKAGES[0]}{_FILTERS[name]}, got "{text}"; '
-            "Java filters cannot run here: say it with the lists of names and regexes")  # fmt: skip
-
-
-def is_known_policy(name: str) -> bool:
-    """MM2's own by their names, or a class of an importable Python package."""
-    if name in POLICIES or any(name == package + policy for package in _PACKAGES for policy in POLICIES):
-        return True
-    module = name.partition(":")[0] if ":" in name else name.rpartition(".")[0]
-    try:
-        # Only the package is looked up: a Dag file's parsing must not run a policy's code.
-        return bool(module) and importlib.util.find_spec(module.partition(".")[0]) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 def security_name_in(name: str) -> str:

@@ -13,6 +13,10 @@ from mirror.config.properties import Entry
 Pair = tuple[str, str]
 ARROW = "->"
 KINDS = ("producer", "consumer", "admin")
+# Options of own classes; MM2 hands only a policy's on from the top level, and any from a flow.
+OWN_CLASS_PREFIXES = (
+    "replication.policy.", "topic.filter.", "group.filter.", "config.property.filter.", "forwarding.admin.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,9 +141,9 @@ def effective_settings(scopes: Scopes, pair: Pair) -> dict[str, Setting]:
 
 
 def reaches_connectors(name: str) -> bool:
-    """Whether a top-level name counts for flows; `use.defaults.from` and our own do here, in MM2 they do not."""
+    """Whether a top-level name counts for flows; `use.defaults.from`, our own and own classes' do here only."""
     return (
         name in foreign.CONNECTOR_NAMES
         or is_security_name(name)
-        or name.startswith(("config.providers", "replication.policy", opt.OWN_PREFIX))
+        or name.startswith(("config.providers", opt.OWN_PREFIX, *OWN_CLASS_PREFIXES))
     )

@@ -20,6 +20,7 @@ from mirror.groups.values import Answer, GroupPartition
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.log import Appender, LogRecord, NewRecord, read_log
 from mirror.kafka.values import NewTopic, TopicPartition
+from mirror.topics.forwarding import forwarded
 from mirror.topics.replication import replication_factor
 from mirror.topics.visibility import wait_until_visible
 from mirror.wire.checkpoint import Checkpoint
@@ -148,7 +149,7 @@ def ensure_topic(flow: Flow, target: Cluster) -> None:
     if notice:
         log.warning("%s", notice)
     topic = NewTopic(name=name, partition_count=1, replication_factor=factor, configs={"cleanup.policy": "compact"})
-    for error in target.create_topics([topic]).values():
+    for error in forwarded(flow, target).create_topics([topic]).values():
         if error is not None:
             raise error
     log.info("created flow=%s cluster=%s topic=%s", flow.id, flow.target, name)

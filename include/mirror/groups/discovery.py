@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 
 from mirror.config import Flow
-from mirror.config import options as opt
 from mirror.errors import MirrorError
+from mirror.filters import group_judge, topic_judge
 from mirror.groups.values import GroupsFound
 from mirror.kafka.groups import GroupCluster, GroupListing, Offsets
-from mirror.selection import NameFilter
 
 _NEW_KINDS = "a share or streams group: it has no consumer's offsets that could be translated"
 _OTHER_KINDS = "a group of kind `{}`: only consumers' offsets are translated"
@@ -19,8 +18,8 @@ class GroupSelector:
     """Decides about groups: the filter on names, and at least one offset in a topic that the topic filter takes."""
 
     def __init__(self, flow: Flow) -> None:
-        self._groups = NameFilter(include=flow[opt.GROUPS], exclude=flow[opt.GROUPS_EXCLUDE], option="groups")
-        self._topics = NameFilter(include=flow[opt.TOPICS], exclude=flow[opt.TOPICS_EXCLUDE], option="topics")
+        self._groups = group_judge(flow)
+        self._topics = topic_judge(flow)
 
     def judge_name(self, group: str) -> tuple[bool, str]:
         return self._groups.judge(group)

@@ -17,6 +17,7 @@ from mirror.copy.links import links_of
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.log import Appender, NewRecord
 from mirror.kafka.values import NewTopic, TopicPartition
+from mirror.topics.forwarding import forwarded
 from mirror.topics.replication import replication_factor
 from mirror.topics.visibility import wait_until_visible
 from mirror.wire.heartbeat import Heartbeat
@@ -53,7 +54,8 @@ def _ensure_topic(flow: Flow, name: str, target: Cluster) -> None:
     if notice:
         log.warning("%s", notice)
     topic = NewTopic(name=name, partition_count=1, replication_factor=factor, configs={"cleanup.policy": "compact"})
-    for error in (*target.create_topics([topic]).values(), *wait_until_visible(target, {name: 1}).values()):
+    made = forwarded(flow, target).create_topics([topic])
+    for error in (*made.values(), *wait_until_visible(target, {name: 1}).values()):
         if error is not None:
             raise error
     log.info("created cluster=%s topic=%s", flow.target, name)

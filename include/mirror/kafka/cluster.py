@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection
 from confluent_kafka import TopicPartition as ClientTopicPartition
@@ -23,6 +23,9 @@ from mirror.errors import ClusterBusy, MirrorError
 from mirror.kafka.client_log import CLIENT_LOG
 from mirror.kafka.errors import MISSING, error_of, kafka_call
 from mirror.kafka.values import ConfigEntry, NewTopic, TopicDescription, TopicPartition
+
+if TYPE_CHECKING:
+    from mirror.kafka.forwarding import ForwardingAdmin
 
 T = TypeVar("T")
 
@@ -52,6 +55,7 @@ class Cluster:
 
     def __init__(self, alias: str, settings: Mapping[str, Any]) -> None:
         self.alias = alias
+        self.forwarding: ForwardingAdmin | None = None  # asked for changes, where it is not the brokers
         self._last_error: KafkaError | None = None
         # The client is kept: one that is garbage-collected fails its own futures.
         client_settings: dict[str, Any] = {**settings, "error_cb": self._remember, "logger": CLIENT_LOG}

@@ -8,15 +8,16 @@ ALLOW READ, all else stays. Topics need not exist. MM2 never removes a binding; 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mirror.config import Flow
 from mirror.config import options as opt
 from mirror.errors import MirrorError, TopicRefused, TryAgain
-from mirror.kafka.acls import NO_AUTHORIZER, TopicAcl, create_acls, delete_acls, topic_acls
+from mirror.kafka.acls import NO_AUTHORIZER, TopicAcl, topic_acls
 from mirror.kafka.cluster import Cluster
+from mirror.kafka.forwarding import admin_of
 from mirror.selection import Selector
 from mirror.topics.values import TopicFailure, joint_failure
 
@@ -160,13 +161,15 @@ def _could_be_ours(acl: TopicAcl, selector: Selector, source_topics: frozenset[s
 
 def apply_acls(plan: AclPlan, target: Cluster) -> AclSummary:
     """Make what is missing, then remove what is stale if the file says so; each binding by itself."""
-    created = create_acls(target, plan.grants)
+    admin, wanted = admin_of(target), plan.grants
+    created = admin.create_acls(wanted) if wanted else {}
     unguarded = []
     if any(error is not None and error.about.get("code") == NO_AUTHORIZER for error in created.values()):
         # A broker that does not tell its settings tells it now.
-        created, unguarded = {}, [_unguarded(plan.target)]
-    granted, refused = _carried_out(plan, created, "granted")
-    revoked, kept = _carried_out(plan, delete_acls(target, plan.revocations), "revoked")
+        wanted, unguarded = (), [_unguarded(plan.target)]
+    granted, refused = _carried_out(plan, wanted, created, "granted")
+    removed = admin.delete_acls(plan.revocations) if plan.revocations else {}
+    revoked, kept = _carried_out(plan, plan.revocations, removed, "revoked")
     return AclSummary(
         flow=plan.flow,
         granted=granted,
@@ -178,17 +181,18 @@ def apply_acls(plan: AclPlan, target: Cluster) -> AclSummary:
 
 
 def _carried_out(
-    plan: AclPlan, outcomes: dict[TopicAcl, MirrorError | None], done: str
+    plan: AclPlan, wanted: Sequence[TopicAcl], outcomes: Mapping[TopicAcl, MirrorError | None], done: str
 ) -> tuple[tuple[TopicAcl, ...], tuple[TopicFailure, ...]]:
     failures = []
-    for acl, error in outcomes.items():
+    for acl in wanted:
+        error = outcomes.get(acl)
         if error is None:
             log.info("%s flow=%s cluster=%s %s", done, plan.flow, plan.target, acl)
             continue
         if not isinstance(error, TryAgain):
             error = TopicRefused(error.message, next_step=error.next_step, cluster=plan.target, topic=acl.topic)
         failures.append(TopicFailure(cluster=plan.target, topic=acl.topic, error=error))
-    return tuple(acl for acl, error in outcomes.items() if error is None), tuple(failures)
+    return tuple(acl for acl in wanted if outcomes.get(acl) is None), tuple(failures)
 
 
 def acls_switch(flow: Flow) -> str:

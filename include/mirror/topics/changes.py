@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mirror.errors import MirrorError, TopicRefused, TryAgain
 from mirror.kafka.cluster import Cluster
+from mirror.kafka.forwarding import admin_of
 from mirror.kafka.values import TopicDescription
 from mirror.topics.values import Creation, Growth, TopicFailure, TopicPlan, TopicSummary
 from mirror.topics.visibility import wait_until_visible
@@ -86,10 +87,10 @@ def _made_meanwhile(planned: Sequence[Creation], present: dict[str, TopicDescrip
 def _create(cluster: Cluster, missing: Sequence[Creation], changes: _Changes) -> list[Creation]:
     created: list[Creation] = []
     for batch in _batches(missing):
-        outcomes = cluster.create_topics([creation.topic for creation in batch])
+        outcomes = admin_of(cluster).create_topics([creation.topic for creation in batch])
         for creation in batch:
             topic = creation.topic
-            error = outcomes[topic.name]
+            error = outcomes.get(topic.name)
             if error is not None:
                 changes.failures.append(_failure(cluster, topic.name, error))
                 continue
@@ -101,9 +102,10 @@ def _create(cluster: Cluster, missing: Sequence[Creation], changes: _Changes) ->
 
 def _grow(cluster: Cluster, due: Sequence[Growth], changes: _Changes) -> list[Growth]:
     grown: list[Growth] = []
-    outcomes = cluster.grow_topics({growth.topic: growth.partition_count for growth in due})
+    wanted = {growth.topic: growth.partition_count for growth in due}
+    outcomes = admin_of(cluster).grow_topics(wanted) if wanted else {}
     for growth in due:
-        error = outcomes[growth.topic]
+        error = outcomes.get(growth.topic)
         if error is not None:
             changes.failures.append(_failure(cluster, growth.topic, error))
             continue

@@ -12,6 +12,7 @@ from mirror.errors import TopicRefused
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.values import ConfigEntry, NewTopic, TopicDescription
 from mirror.naming import ReplicationPolicy
+from mirror.topics.forwarding import forwarded
 from mirror.topics.replication import replication_factor
 from mirror.topics.values import Creation
 from mirror.topics.visibility import wait_until_visible
@@ -88,7 +89,7 @@ def ensure_internal(flow: Flow, target: Cluster) -> None:
     if notice:
         log.warning("%s", notice)
     missing = [topic for topic in internal_topics(flow, factor) if topic.name not in existing]
-    for name, error in target.create_topics(missing).items():
+    for name, error in forwarded(flow, target).create_topics(missing).items():
         if error is not None:
             raise error
         log.info("created flow=%s cluster=%s topic=%s", flow.id, flow.target, name)

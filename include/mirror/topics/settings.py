@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mirror.config import Flow, java_regex
-from mirror.config import options as opt
+from mirror.config import Flow
+from mirror.filters import ConfigPropertyFilter, settings_filter
 from mirror.kafka.values import ConfigEntry
 
 MAX_MESSAGE_BYTES = "max.message.bytes"
@@ -27,14 +26,13 @@ class NewSettings:
 
 @dataclass(frozen=True, slots=True)
 class SettingsRule:
-    """What the file says about settings: names left out, and whose defaults count."""
+    """MM2's rule about settings, around the filter that the file names."""
 
-    excluded: re.Pattern[str]
-    source_defaults: bool
+    filter: ConfigPropertyFilter
 
     def is_copied(self, entry: ConfigEntry) -> bool:
         """Whether MM2 would make the entry an explicit setting of the remote topic."""
-        return self.is_kept_equal(entry) and (self.source_defaults or not entry.is_default)
+        return self.is_kept_equal(entry) and (not entry.is_default or self.takes_default(entry.name))
 
     def is_kept_equal(self, entry: ConfigEntry) -> bool:
         """Whether MM2 concerns itself with the entry at all; defaults too, whose explicit counterpart it deletes."""
@@ -47,16 +45,16 @@ class SettingsRule:
         )
 
     def is_excluded(self, name: str) -> bool:
-        return self.excluded.fullmatch(name) is not None
+        return not self.filter.should_replicate_config_property(name)
+
+    def takes_default(self, name: str) -> bool:
+        """Whether a default of the source becomes an explicit setting of the remote topic."""
+        return self.filter.should_replicate_source_default(name)
 
 
 def settings_rule(flow: Flow) -> SettingsRule:
     """The flow's rule about settings."""
-    excluded = flow[opt.CONFIG_PROPERTIES_EXCLUDE]
-    return SettingsRule(
-        excluded=java_regex.compile_names(excluded),
-        source_defaults=flow[opt.USE_DEFAULTS_FROM] == "source",
-    )
+    return SettingsRule(settings_filter(flow))
 
 
 def settings_at_creation(

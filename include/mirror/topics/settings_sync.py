@@ -18,7 +18,8 @@ from mirror.config import Flow
 from mirror.config import options as opt
 from mirror.errors import MirrorError, TopicRefused, TryAgain
 from mirror.kafka.cluster import Cluster
-from mirror.kafka.configs import SettingChange, alter_settings
+from mirror.kafka.configs import SettingChange
+from mirror.kafka.forwarding import admin_of
 from mirror.kafka.values import ConfigEntry
 from mirror.selection import Decision, Selector
 from mirror.topics.limits import smallest_record_limit
@@ -157,11 +158,11 @@ def _wanted(entry: ConfigEntry, rule: SettingsRule) -> tuple[SettingChange, str]
     """What MM2 would do about one setting of the source topic, and why; None if nothing."""
     if not rule.is_kept_equal(entry) or entry.value is None:
         return None
-    if entry.is_default and not rule.source_defaults:
+    if entry.is_default and not rule.takes_default(entry.name):
         return SettingChange(name=entry.name, operation="delete"), "the source topic does not set it"
     reason = "the source topic has it"
     if entry.is_default:
-        reason = "it is the source's default, and use.defaults.from = source"
+        reason = "it is the source's default, and those are taken (use.defaults.from, or an own filter)"
     elif entry.source != _EXPLICIT:
         reason = "the source's brokers have it as a dynamic default"
     return SettingChange(name=entry.name, operation="set", value=entry.value), reason
@@ -205,11 +206,12 @@ def apply_settings(plan: SettingsPlan, target: Cluster) -> SettingsSummary:
     by_topic: dict[str, list[SettingDifference]] = {}
     for difference in plan.differences:
         by_topic.setdefault(difference.topic, []).append(difference)
-    outcomes = alter_settings(target, {topic: [d.change for d in found] for topic, found in by_topic.items()})
+    changes = {topic: [d.change for d in found] for topic, found in by_topic.items()}
+    outcomes = admin_of(target).alter_settings(changes) if changes else {}
     changed: list[SettingDifference] = []
     failures: list[TopicFailure] = []
     for topic, found in by_topic.items():
-        if (error := outcomes[topic]) is not None:
+        if (error := outcomes.get(topic)) is not None:
             failures.append(_failure(plan.target, topic, error))
             continue
         changed += found
