@@ -24,7 +24,8 @@
     │   └── CopyIncomplete
     └── StopNow                    another run owns the flow: this one must write nothing more
         ├── FencedByNewerRun
-        └── ClaimHeld
+        ├── ClaimHeld
+        └── FlowNotForward
 
 Each carries what it is about as fields and ends with the next command to type. No error carries a record's
 contents or a client's settings. They pickle, because Spark's tasks return them to the driver.
@@ -169,3 +170,7 @@ class FencedByNewerRun(StopNow):
 
 class ClaimHeld(StopNow):
     """A living run of the same flow holds the claim."""
+
+
+class FlowNotForward(StopNow):
+    """The flow is failed over, or on its way back: only the operation that turned it may write."""

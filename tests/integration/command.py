@@ -53,3 +53,10 @@ class Command:
         """`lag --json` of the flow, by topic and partition."""
         (flow,) = self("lag", "--json").document["flows"]
         return {(p["topic"], p["partition"]): p for p in flow["partitions"]}
+
+    def flows(self) -> list[dict[str, Any]]:
+        """`flows --json`, the flow of this file first."""
+        self._capsys.readouterr()
+        assert main(["--config", str(self._flow.config), "flows", "--json"]) == 0
+        found: list[dict[str, Any]] = json.loads(self._capsys.readouterr().out)["flows"]
+        return sorted(found, key=lambda flow: flow["flow"] != self._flow.flow.id)

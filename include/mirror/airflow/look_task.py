@@ -13,6 +13,7 @@ from mirror.airflow.skipping import end_here, skipped_when_another_run_owns_the_
 from mirror.config import Flow
 from mirror.copy.driver import CopyRequest, run_copy
 from mirror.copy.execution import InProcessExecutor
+from mirror.copy.gate import require_flow_forward
 from mirror.copy.look import Look, look
 
 log = logging.getLogger(__name__)
@@ -21,6 +22,8 @@ log = logging.getLogger(__name__)
 def look_at_flow(flow: Flow, context: Context) -> dict[str, Any]:
     """Let `copy` run if there is something for Spark to do; skip it otherwise."""
     run = run_of(flow, context)
+    with skipped_when_another_run_owns_the_flow():
+        require_flow_forward(flow)
     seen = look(flow, run.pattern)
     found = _found(seen, run)
     log.info("%s", _sentence(flow, found))

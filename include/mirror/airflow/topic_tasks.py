@@ -7,8 +7,9 @@ from typing import Any
 
 from airflow.sdk import Context
 
-from mirror.airflow.skipping import end_here
+from mirror.airflow.skipping import end_here, skipped_when_another_run_owns_the_flow
 from mirror.config import Flow
+from mirror.copy.gate import require_flow_forward
 from mirror.topics import TopicPlan, apply, discover
 from mirror.topics.forwarding import clusters_of
 
@@ -17,6 +18,8 @@ log = logging.getLogger(__name__)
 
 def discover_topics(flow: Flow, context: Context) -> dict[str, Any]:
     """What is missing; when nothing is, `create_topics` is skipped."""
+    with skipped_when_another_run_owns_the_flow():
+        require_flow_forward(flow)
     with clusters_of(flow, "topics") as (source, target):
         plan = discover(flow, source, target)
     for notice in plan.notices:
@@ -37,6 +40,8 @@ def discover_topics(flow: Flow, context: Context) -> dict[str, Any]:
 
 def create_topics(flow: Flow, plan: dict[str, Any]) -> dict[str, Any]:
     """Create and grow; a topic that is refused fails the task when all others are done."""
+    with skipped_when_another_run_owns_the_flow():
+        require_flow_forward(flow)
     with clusters_of(flow, "topics") as (source, target):
         summary = apply(TopicPlan.from_json(plan), source, target)
     for creation in summary.created:

@@ -9,7 +9,9 @@ from typing import Any
 from airflow.sdk.exceptions import AirflowSkipException
 
 from mirror.airflow.group_tasks import checkpoints, sync_group_offsets
+from mirror.airflow.skipping import skipped_when_another_run_owns_the_flow
 from mirror.config import Flow
+from mirror.copy.gate import require_flow_forward
 from mirror.heartbeats import copy_heartbeats, emit, read_ages
 from mirror.topics import apply_acls, apply_settings, compare_acls, compare_settings
 from mirror.topics.acls import acls_switch
@@ -25,8 +27,11 @@ LISTED = 50
 def sync_configs(flow: Flow) -> dict[str, Any]:
     """Make settings equal; a topic that refuses fails the task when all others are done."""
     _skip_if_off(settings_switch(flow))
+    require_flow_forward(flow)
     with clusters_of(flow, "configs") as (source, target):
-        summary = apply_settings(compare_settings(flow, source, target), target)
+        plan = compare_settings(flow, source, target)
+        require_flow_forward(flow)
+        summary = apply_settings(plan, target)
     for notice in summary.notices:
         log.info("%s", notice)
     log.info("%s: %d topics compared, %d settings changed", flow, summary.topic_count, len(summary.changed))
@@ -38,8 +43,11 @@ def sync_configs(flow: Flow) -> dict[str, Any]:
 def sync_acls(flow: Flow) -> dict[str, Any]:
     """Copy ACLs, and remove stale ones where the file says so."""
     _skip_if_off(acls_switch(flow))
+    require_flow_forward(flow)
     with clusters_of(flow, "acls") as (source, target):
-        summary = apply_acls(compare_acls(flow, source, target), target)
+        plan = compare_acls(flow, source, target)
+        require_flow_forward(flow)
+        summary = apply_acls(plan, target)
     for notice in summary.notices:
         log.info("%s", notice)
     log.info("%s: %d ACLs granted, %d removed", flow, len(summary.granted), len(summary.revoked))
@@ -85,10 +93,20 @@ def _shortened(document: dict[str, Any], *lists: str) -> dict[str, Any]:
     return {**document, "notices": document["notices"][:LISTED]}
 
 
+def _unless_turned(task: Callable[[Flow], dict[str, Any]]) -> Callable[[Flow], dict[str, Any]]:
+    """The task, skipped with a clear word where the flow is failed over or on its way back."""
+
+    def carried_out(flow: Flow) -> dict[str, Any]:
+        with skipped_when_another_run_owns_the_flow():
+            return task(flow)
+
+    return carried_out
+
+
 TASKS: dict[str, Callable[[Flow], dict[str, Any]]] = {
-    "sync_configs": sync_configs,
-    "sync_acls": sync_acls,
-    "emit": emit_heartbeats,
-    "checkpoints": checkpoints,
-    "sync_group_offsets": sync_group_offsets,
+    "sync_configs": _unless_turned(sync_configs),
+    "sync_acls": _unless_turned(sync_acls),
+    "emit": _unless_turned(emit_heartbeats),
+    "checkpoints": _unless_turned(checkpoints),
+    "sync_group_offsets": _unless_turned(sync_group_offsets),
 }

@@ -11,12 +11,13 @@ from mirror.cli.arguments import add_flow_argument, add_json_argument, load_conf
 from mirror.cli.failures import raise_joined
 from mirror.cli.topics_report import Plans, Switched, print_plans, print_summaries
 from mirror.config import Flow
+from mirror.copy.gate import require_flow_forward
 from mirror.errors import MirrorError, UsageRefused
 from mirror.kafka.cluster import Cluster
 from mirror.topics import apply, apply_acls, apply_settings, compare_acls, compare_settings, discover
-from mirror.topics.acls import acls_switch
+from mirror.topics.acls import AclSummary, acls_switch
 from mirror.topics.forwarding import clusters_of
-from mirror.topics.settings_sync import settings_switch
+from mirror.topics.settings_sync import SettingsSummary, settings_switch
 
 T = TypeVar("T")
 
@@ -63,10 +64,22 @@ def _show(flow: Flow, source: Cluster, target: Cluster, args: argparse.Namespace
 
 
 def _mirror(flow: Flow, source: Cluster, target: Cluster, args: argparse.Namespace) -> int:
+    require_flow_forward(flow)
     topics = apply(discover(flow, source, target), source, target)
+
     # Only now: what was just made is compared too, and a failure of one part leaves the others done.
-    settings = _unless(settings_switch(flow), lambda: apply_settings(compare_settings(flow, source, target), target))
-    acls = _unless(acls_switch(flow), lambda: apply_acls(compare_acls(flow, source, target), target))
+    def equal_settings() -> SettingsSummary:
+        plan = compare_settings(flow, source, target)
+        require_flow_forward(flow)
+        return apply_settings(plan, target)
+
+    def equal_acls() -> AclSummary:
+        plan = compare_acls(flow, source, target)
+        require_flow_forward(flow)
+        return apply_acls(plan, target)
+
+    settings = _unless(settings_switch(flow), equal_settings)
+    acls = _unless(acls_switch(flow), equal_acls)
     if args.json:
         parts = {"settings": settings, "acls": acls}
         print(json.dumps({**topics.to_json(), **{n: part.to_json() for n, part in parts.items()}}, indent=2))

@@ -11,11 +11,12 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from mirror.copy.control import Control, ControlState
+from mirror.copy.gate import refusal
 from mirror.copy.points import reached
 from mirror.copy.spec import FlowLinks, SlotSpec, transactional_id
 from mirror.errors import ClaimHeld, MirrorError
@@ -41,10 +42,12 @@ class ClaimPolicy:
 
 
 def holder_of(spec: SlotSpec) -> str:
-    """The run that holds the claim now, as seen from a task planned by `spec.run`."""
+    """Who has the flow now, as seen from a task planned by `spec.run`: a run, or the operation that turned the flow."""
     links = spec.links
     target = Cluster(links.target, links.target_admin)
     state = Control(links, target).read(start=spec.control_read_to)
+    if state.direction is not None and refusal(links.flow, state.direction, spec.operation) is not None:
+        return state.direction.operation
     return state.claim.run if state.claim is not None else spec.run
 
 
@@ -103,8 +106,13 @@ def take_claim(
     slots: int,
     policy: ClaimPolicy,
     say: Callable[[str], None],
+    *,
+    announced: Sequence[wire.WritableRecord] = (),
 ) -> HeldClaim:
-    """Write our claim once no other run lives, and fence every id that may exist."""
+    """Write our claim once no other run lives, and fence every id that may exist.
+
+    What is `announced` stands before the fence: whoever initialises an id behind it reads that, too.
+    """
     state = _wait_for_turn(links, control, policy, say)
     before = state.claim
     highest = max(slots - 1, before.highest_slot if before else 0)
@@ -119,7 +127,7 @@ def take_claim(
         holder=os.environ.get("AIRMIRROR_RUN_BY", "airmirror copy"),
     )
     read_to = state.read_to
-    control.write(claim, *(wire.Removed.of(life) for life, _ in state.lives.values()))
+    control.write(claim, *(wire.Removed.of(life) for life, _ in state.lives.values()), *announced)
     reached("claim-written")
     held = HeldClaim(control, claim, read_to, policy.renew_s)
     try:

@@ -10,6 +10,7 @@ from mirror.kafka.cluster import Cluster
 from mirror.kafka.log import Appender, read_log
 from mirror.kafka.values import TopicPartition
 from mirror.wire import control as wire
+from mirror.wire.flow_state import FlowState, Operation
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,6 +24,8 @@ class ControlState:
     first_positions: dict[TopicPartition, wire.FirstPosition] = field(default_factory=dict)
     source_ends: dict[str, wire.SourceEnds] = field(default_factory=dict)
     results: dict[int, wire.RunResult] = field(default_factory=dict)
+    direction: FlowState | None = None
+    operations: dict[str, Operation] = field(default_factory=dict)
     read_to: int = 0
 
     def result_of(self, run: str) -> dict[str, Any] | None:
@@ -48,6 +51,10 @@ class ControlState:
                 self.source_ends[record.topic] = record
             case wire.RunResult():
                 self.results[record.place] = record
+            case FlowState():
+                self.direction = record
+            case Operation():
+                self.operations[record.what] = record
             case _:
                 pass  # another version's, or removed
 
@@ -72,9 +79,14 @@ class Control:
             if log.key is None:
                 continue
             record = wire.decode(log.key, log.value)
-            if getattr(record, "flow", None) == self._links.flow_key:
+            if self._concerns(record):
                 state._take(record, log.timestamp_ms)
         return state
+
+    def _concerns(self, record: wire.ControlRecord) -> bool:
+        """A state and an operation are of the whole flow, all else of the part that is copied apart."""
+        whole = isinstance(record, FlowState | Operation)
+        return getattr(record, "flow", None) == (self._links.state_key if whole else self._links.flow_key)
 
     def write(self, *records: wire.WritableRecord) -> int:
         """Write records, all of them acknowledged; the broker's time of the last."""

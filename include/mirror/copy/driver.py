@@ -18,6 +18,7 @@ from mirror.copy.claim import ClaimPolicy, HeldClaim, fence, take_claim
 from mirror.copy.control import Control
 from mirror.copy.execution import Executor
 from mirror.copy.first_positions import decide_first_positions, followed_mm2, undecided
+from mirror.copy.gate import check_direction
 from mirror.copy.judge import Judgement, foreign_data, judge
 from mirror.copy.links import links_of
 from mirror.copy.look import Look, look_at, source_ends
@@ -50,6 +51,7 @@ class CopyRequest:
     topics: re.Pattern[str] | None = None
     on_held: str = "wait"  # wait | skip | take-over
     heartbeats: bool = False  # copy the heartbeats topics, and nothing else
+    operation: str = ""  # the operation that this run is part of: while the flow is turned, only its own runs may copy
 
 
 def new_run_id() -> str:
@@ -82,6 +84,7 @@ class _Run:
         ensure_internal(self._flow, self._target)  # 1
         self._progress.say(f"{self._flow}: looking at both clusters")
         seen = look_at(self._flow, self._links, self._source, self._target, self._request.topics)
+        check_direction(self._links, seen.survey.control, self._request.operation)
         if not seen.has_work and not self._request.window_s:
             return self._idle(seen)
         workers = executor() if seen.needs_slots or self._request.window_s else None
@@ -111,6 +114,7 @@ class _Run:
 
     def _under_claim(self, claim: HeldClaim, workers: Executor | None, slots: int) -> CopyResult:
         seen = survey(self._flow, self._links, self._source, self._target)  # 4
+        check_direction(self._links, seen.control, self._request.operation)
         seen, foreign = self._decide_first_positions(seen)
         judgement = judge(self._flow, self._links, seen)  # 5, 6
         judgement = self._only_asked(replace(judgement, stopped={**judgement.stopped, **foreign}))
@@ -130,6 +134,7 @@ class _Run:
             window_s=self._request.window_s,
             syncs_read_to=seen.states.read_to,
             control_read_to=claim.read_to,
+            operation=self._request.operation,
         )
         reached("planned")
         return self._run_slots(claim, workers, specs, judgement)

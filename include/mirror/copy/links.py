@@ -22,10 +22,12 @@ def links_of(flow: Flow, *, heartbeats: bool = False) -> FlowLinks:
     states in the same topics; no partition is in both, and neither can fence or wait for the other's claim.
     """
     published = published_syncs(flow, naming.policy_of(flow))
+    key = flow_key(flow.id, flow[opt.FLOW_ID])
     location = "" if published is None else ("source" if published[0] == flow.source else "target")
     return FlowLinks(
         flow=flow.id,
-        flow_key=flow_key(flow.id, flow[opt.FLOW_ID]) + (_HEARTBEATS if heartbeats else ""),
+        flow_key=key + (_HEARTBEATS if heartbeats else ""),
+        state_key=key,
         source=flow.source,
         target=flow.target,
         source_consumer=_client(flow, "source", "consumer"),

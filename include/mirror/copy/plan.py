@@ -45,6 +45,7 @@ def plan_slots(
     window_s: float,
     syncs_read_to: int,
     control_read_to: int,
+    operation: str = "",
 ) -> list[SlotSpec]:
     """One spec per slot; with a window every partition stays open for what arrives."""
     if window_s:
@@ -67,6 +68,7 @@ def plan_slots(
             bytes_per_second=flow[opt.COPY_MAX_BYTES_PER_SECOND] / len(packed),
             segments_cap=flow[opt.SEGMENTS_MAX],
             gap_fails=flow[opt.ON_GAP] == "fail",
+            operation=operation,
         )
         for number, specs in enumerate(packed)
     ]

@@ -23,6 +23,8 @@ POINTS = (
     "flushed",
     "syncs-sent",
     "committed",
+    "turned-copy",
+    "turned-heartbeats",
 )
 
 _seen: Counter[str] = Counter()

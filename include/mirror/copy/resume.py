@@ -11,6 +11,7 @@ from mirror.config import Flow
 from mirror.config import options as opt
 from mirror.copy.claim import ClaimPolicy, HeldClaim, take_claim
 from mirror.copy.control import Control
+from mirror.copy.gate import require_forward
 from mirror.copy.glance import glance
 from mirror.copy.judge import judge
 from mirror.copy.links import links_of
@@ -80,6 +81,7 @@ class _Resume:
         try:
             writer.init()
             self._require_claim(claim)
+            require_forward(self._links, self._target)
             plan = self._plan(survey(self._flow, self._links, self._source, self._target))
             if not agree(plan):
                 return None

@@ -18,6 +18,8 @@ class FlowLinks:
 
     flow: str
     flow_key: str
+    # What the flow's state and its operations are kept under: the same for all parts of the flow.
+    state_key: str
     source: str
     target: str
     source_consumer: Mapping[str, Any]
@@ -96,6 +98,8 @@ class SlotSpec:
     bytes_per_second: float
     segments_cap: int
     gap_fails: bool
+    # The operation that this run is part of; none for a flow that simply goes forward.
+    operation: str = ""
 
 
 def transactional_id(flow_key: str, slot: int) -> str:

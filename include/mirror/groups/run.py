@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from mirror.config import Flow
 from mirror.config import options as opt
+from mirror.copy.gate import require_forward
 from mirror.copy.links import links_of
 from mirror.copy.spec import FlowLinks
 from mirror.errors import UsageRefused
@@ -81,7 +82,7 @@ def translate_found(
 
 
 def run_checkpoints(
-    flow: Flow, *, only: str | None = None, dry_run: bool = False
+    flow: Flow, *, only: str | None = None, dry_run: bool = False, operation: str = ""
 ) -> tuple[CheckpointSummary, tuple[Known, ...]]:
     """Translate and write the checkpoints that are due; gives those written, or that a dry run would write."""
     if not flow[opt.EMIT_CHECKPOINTS_ENABLED]:
@@ -89,12 +90,14 @@ def run_checkpoints(
     started = time.monotonic()
     links = links_of(flow)
     with clusters_of(links) as (source, target):
+        require_forward(links, target, operation)
         translated = translate_groups(flow, links, source, target, only=only)
         if only is not None:
             refuse_missing(flow, only, translated.found)
         known = read_checkpoints(flow, links, target)
         planned = plan_checkpoints(translated.partitions, known, _past(translated, known))
         if not dry_run:
+            require_forward(links, target, operation)
             write_checkpoints(flow, links, target, planned, at_ms=translated.found.at_ms)
     summary = CheckpointSummary(
         flow=flow.id,
@@ -134,6 +137,7 @@ def run_group_offsets(
     dry_run: bool = False,
     planned: tuple[Known, ...] = (),
     source_is_gone: bool = False,
+    operation: str = "",
 ) -> OffsetSummary:
     """Move the target's idle groups to their checkpoints; `planned` are checkpoints that a dry run did not write.
 
@@ -141,13 +145,14 @@ def run_group_offsets(
     where the source is gone, every checkpoint counts.
     """
     not_done = "" if flow[opt.EMIT_CHECKPOINTS_ENABLED] else NO_CHECKPOINTS
-    if not flow[opt.SYNC_GROUP_OFFSETS_ENABLED] and not rewind and not source_is_gone:
+    if not flow[opt.SYNC_GROUP_OFFSETS_ENABLED] and not (rewind or source_is_gone or operation):
         not_done = not_done or NO_SYNC
     if not_done:
         return OffsetSummary(flow=flow.id, not_done=not_done)
     started = time.monotonic()
     links = links_of(flow)
     with clusters_of(links) as (source, target):
+        require_forward(links, target, operation)
         known = read_checkpoints(flow, links, target) | {k.place: k for k in planned}
         wanted = [k for k in known.values() if only in (None, k.checkpoint.group)]
         unread: tuple[GroupOutcome, ...] = ()
@@ -157,6 +162,8 @@ def run_group_offsets(
             wanted = [k for k in wanted if k.place in living]
             unread = tuple(GroupOutcome(group=group, error=error) for group, error in found.failures.items())
         plans = plan_group_offsets(wanted, look_at_target(target, wanted), rewind=rewind)
+        if not dry_run:
+            require_forward(links, target, operation)
         outcomes = as_planned(plans) if dry_run else carry_out(target, plans)
     summary = OffsetSummary(flow=flow.id, outcomes=(*outcomes, *unread))
     counts = {word: len(summary.of(word)) for word in ("moved", "left alone", "failed")}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from mirror.config import Flow
 from mirror.copy.driver import CopyRequest, run_copy
 from mirror.copy.execution import InProcessExecutor
+from mirror.copy.gate import require_forward
 from mirror.copy.links import links_of
 from mirror.copy.result import CopyResult
 from mirror.kafka.cluster import Cluster
@@ -38,5 +39,6 @@ def _make_remote_topics(flow: Flow) -> None:
             growths=tuple(growth for growth in plan.growths if growth.upstream_topic in wanted),
             decisions=tuple(decision for decision in plan.decisions if decision.topic in wanted),
         )
+        require_forward(links, target)
         if (failure := apply(plan, source, target).failure()) is not None:
             raise failure

@@ -13,6 +13,7 @@ import time
 from mirror import naming
 from mirror.config import Flow
 from mirror.config import options as opt
+from mirror.copy.gate import require_forward
 from mirror.copy.links import links_of
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.log import Appender, NewRecord
@@ -32,6 +33,7 @@ def emit(flow: Flow) -> Heartbeat | None:
     links = links_of(flow)
     topic = naming.policy_of(flow).heartbeats_topic()
     with Cluster(flow.target, links.target_admin) as target:
+        require_forward(links, target)
         _ensure_topic(flow, topic, target)
     heartbeat = Heartbeat(source=flow.source, target=flow.target, timestamp_ms=int(time.time() * 1000))
     record = NewRecord(

@@ -100,6 +100,14 @@ class Cluster:
     def cluster_id(self) -> str:
         return str(self._call("ask for the cluster id", lambda: self._client.describe_cluster().result()).cluster_id)
 
+    def answers(self, within_s: float) -> bool:
+        """Whether any broker answers soon: asked before a look that is not worth half a minute's wait."""
+        try:
+            self._client.list_topics(timeout=within_s)
+        except KafkaException:
+            return False
+        return True
+
     def broker_count(self) -> int:
         return len(self._call("list brokers", lambda: self._client.describe_cluster().result()).nodes)
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from mirror.wire.json_document import Document, parse_object, to_json
+from mirror.wire.flow_state import FlowState, Operation
+from mirror.wire.json_document import Document, parse_object, record_key, record_value
 from mirror.wire.primitives import unreadable
 
 # Results kept per flow; older ones are overwritten in turn.
@@ -42,10 +43,10 @@ class Claim:
     holder: str
 
     def encode_key(self) -> bytes:
-        return _key(self)
+        return record_key(self)
 
     def encode_value(self) -> bytes:
-        return _value(self, "run", "slots", "highest_slot", "run_number", "host", "pid", "holder")
+        return record_value(self, "run", "slots", "highest_slot", "run_number", "host", "pid", "holder")
 
     @classmethod
     def _from(cls, doc: Document) -> Self:
@@ -73,10 +74,10 @@ class Life:
     signs: int
 
     def encode_key(self) -> bytes:
-        return _key(self, "run")
+        return record_key(self, "run")
 
     def encode_value(self) -> bytes:
-        return _value(self, "state", "signs")
+        return record_value(self, "state", "signs")
 
     @classmethod
     def _from(cls, doc: Document) -> Self:
@@ -97,10 +98,10 @@ class Clock:
     flow: str
 
     def encode_key(self) -> bytes:
-        return _key(self)
+        return record_key(self)
 
     def encode_value(self) -> bytes:
-        return _value(self)
+        return record_value(self)
 
     @classmethod
     def _from(cls, doc: Document) -> Self:
@@ -118,10 +119,10 @@ class Started:
     run: str
 
     def encode_key(self) -> bytes:
-        return _key(self)
+        return record_key(self)
 
     def encode_value(self) -> bytes:
-        return _value(self, "at_ms", "run")
+        return record_value(self, "at_ms", "run")
 
     @classmethod
     def _from(cls, doc: Document) -> Self:
@@ -142,10 +143,10 @@ class FirstPosition:
     chosen_by: ChosenBy
 
     def encode_key(self) -> bytes:
-        return _key(self, "topic", "partition")
+        return record_key(self, "topic", "partition")
 
     def encode_value(self) -> bytes:
-        return _value(self, "position", "source_topic_id", "chosen_by")
+        return record_value(self, "position", "source_topic_id", "chosen_by")
 
     @classmethod
     def _from(cls, doc: Document) -> Self:
@@ -175,10 +176,10 @@ class SourceEnds:
     stable: Mapping[int, int]
 
     def encode_key(self) -> bytes:
-        return _key(self, "topic")
+        return record_key(self, "topic")
 
     def encode_value(self) -> bytes:
-        return _value(self, "at_ms", "ends", "stable")
+        return record_value(self, "at_ms", "ends", "stable")
 
     @classmethod
     def _from(cls, doc: Document) -> Self:
@@ -207,10 +208,10 @@ class RunResult:
         return self.run_number % RESULTS_KEPT
 
     def encode_key(self) -> bytes:
-        return _key(self, "place")
+        return record_key(self, "place")
 
     def encode_value(self) -> bytes:
-        return _value(self, "run_number", "run", "document")
+        return record_value(self, "run_number", "run", "document")
 
     @classmethod
     def _from(cls, doc: Document) -> Self:
@@ -249,12 +250,13 @@ class Unrecognised:
     kind: str
 
 
-KnownRecord = Claim | Life | Clock | Started | FirstPosition | SourceEnds | RunResult
+KnownRecord = Claim | Life | Clock | Started | FirstPosition | SourceEnds | RunResult | FlowState | Operation
 WritableRecord = KnownRecord | Removed
 ControlRecord = WritableRecord | Unrecognised
 
 _KINDS: dict[str, type[KnownRecord]] = {
-    kind.KIND: kind for kind in (Claim, Life, Clock, Started, FirstPosition, SourceEnds, RunResult)
+    kind.KIND: kind
+    for kind in (Claim, Life, Clock, Started, FirstPosition, SourceEnds, RunResult, FlowState, Operation)
 }
 
 
@@ -270,11 +272,3 @@ def decode(key: bytes, value: bytes | None) -> ControlRecord:
     if facts is None:
         raise unreadable(f"the {kind} record's value is not a JSON object")
     return _KINDS[kind]._from(Document(kind, {**facts, **identity}))
-
-
-def _key(record: Any, *names: str) -> bytes:
-    return to_json({"kind": record.KIND, "flow": record.flow, **{name: getattr(record, name) for name in names}})
-
-
-def _value(record: Any, *names: str) -> bytes:
-    return to_json({name: getattr(record, name) for name in names})

@@ -34,6 +34,18 @@ class Document:
             raise self._wrong(name, "a whole number")
         return int(value)  # type: ignore[arg-type]
 
+    def flag(self, name: str) -> bool:
+        value = self._members.get(name)
+        if not isinstance(value, bool):
+            raise self._wrong(name, "true or false")
+        return value
+
+    def texts(self, name: str) -> list[str]:
+        value = self._members.get(name)
+        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+            raise self._wrong(name, "a list of texts")
+        return value
+
     def one_of(self, name: str, choices: Any) -> Any:
         value = self.text(name)
         if value not in get_args(choices):
@@ -69,3 +81,12 @@ def parse_object(raw: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return document if isinstance(document, dict) else None
+
+
+def record_key(record: Any, *names: str) -> bytes:
+    """The key of a record of the control topic: its kind, its flow, and what else tells it from others of its kind."""
+    return to_json({"kind": record.KIND, "flow": record.flow, **{name: getattr(record, name) for name in names}})
+
+
+def record_value(record: Any, *names: str) -> bytes:
+    return to_json({name: getattr(record, name) for name in names})

@@ -44,7 +44,7 @@ def run(*argv: str) -> int:
 
 
 def test_flows_are_a_table_and_warnings_go_to_stderr_once(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("--config", str(file), "flows") == 0
+    assert run("--config", str(file), "flows", "--offline") == 0
     out, err = capsys.readouterr()
     row = next(line for line in out.splitlines() if "A->B" in line)
     assert [word in row for word in ("yes", "DefaultReplicationPolicy", "[a-c].*", "* * * * *")] == [True] * 4
@@ -58,6 +58,10 @@ def test_flows_as_json_are_one_document(file: Path, capsys: pytest.CaptureFixtur
     document = json.loads(capsys.readouterr().out)
     assert [(flow["flow"], flow["enabled"]) for flow in document["flows"]] == [("A->B", True), ("B->A", False)]
     assert document["flows"][0]["topics"] == ["[a-c].*"]
+    # Nobody is asked about a flow that is not enabled, and a cluster that is not there keeps nobody waiting for long.
+    assert document["flows"][0]["state"]["state"] == "unknown"
+    assert "does not answer" in document["flows"][0]["state"]["reason"]
+    assert document["flows"][1]["state"] is None
 
 
 def test_config_says_for_each_value_which_line_set_it(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,6 +20,7 @@ from mirror.wire.control import (
     decode,
     flow_key,
 )
+from mirror.wire.flow_state import FlowState, Operation
 
 CLAIM = Claim(
     flow="A->B",
@@ -62,6 +63,18 @@ CASES: list[tuple[Any, str, str]] = [
     ),
     (LIFE, '{"flow":"A->B","kind":"life","run":"r1"}', '{"signs":4,"state":"alive"}'),
     (Clock(flow="A->B"), '{"flow":"A->B","kind":"clock"}', "{}"),
+    (
+        FlowState(flow="A->B", state="failed-over", operation="o1", at_ms=5, by="a person"),
+        '{"flow":"A->B","kind":"flow-state"}',
+        '{"at_ms":5,"by":"a person","operation":"o1","state":"failed-over"}',
+    ),
+    (
+        Operation(
+            flow="A->B", what="failover", operation="o1", started_ms=5, request={"planned": True}, done=("claim",)
+        ),
+        '{"flow":"A->B","kind":"operation","what":"failover"}',
+        '{"done":["claim"],"facts":{},"is_finished":false,"operation":"o1","request":{"planned":true},"started_ms":5}',
+    ),
     (Started(flow="A->B", at_ms=5, run="r1"), '{"flow":"A->B","kind":"started"}', '{"at_ms":5,"run":"r1"}'),
 ]
 
