@@ -21,7 +21,8 @@
     │   ├── RecordRefused
     │   ├── StateUnreadable
     │   ├── GroupRefused
-    │   └── CopyIncomplete
+    │   ├── CopyIncomplete
+    │   └── DrillFailed
     └── StopNow                    another run owns the flow: this one must write nothing more
         ├── FencedByNewerRun
         ├── ClaimHeld
@@ -156,6 +157,10 @@ class GroupRefused(PersonMustAct):
 
 class CopyIncomplete(PersonMustAct):
     """A copy ended and some partitions were left out; `about["partitions"]` says which and why."""
+
+
+class DrillFailed(PersonMustAct):
+    """A rehearsed failover showed that groups would not go on at the right record."""
 
 
 class StopNow(MirrorError):

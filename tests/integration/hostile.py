@@ -32,6 +32,13 @@ class HostileSource:
     hanging: Producer
 
 
+def build_quickly(flow: Mirrored) -> tuple[str, ...]:
+    """Hardships that cost no time: transactions, odd contents and timestamps, a late log start, a held partition."""
+    held, _ = _held(flow)
+    topics = (_contents(flow), _timestamps(flow), _append_time(flow), _transactions(flow), _log_starts_late(flow))
+    return (*topics, flow.topic("empty"), held)
+
+
 def build(flow: Mirrored) -> HostileSource:
     """Fill the flow's source; one transaction stays open in partition 0 of `held`."""
     _hurry_cleaner(flow)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterable
 
-from mirror.config import Configuration, Flow, load
+from mirror.config import Configuration, Flow, java_regex, load
 from mirror.errors import ConfigurationRefused, UsageRefused
 
 
@@ -21,6 +22,14 @@ def add_flow_argument(
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
     """The flag --json: one document on stdout, and nothing else there."""
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def regex(text: str) -> re.Pattern[str]:
+    """The type of an argument that is a Java regex, as in the file."""
+    try:
+        return java_regex.compile_java(text)
+    except java_regex.RegexRefused as refusal:
+        raise argparse.ArgumentTypeError(str(refusal)) from None
 
 
 def load_configuration(args: argparse.Namespace) -> Configuration:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable
 from typing import Any
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
+from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration, regex
 from mirror.cli.copy_progress import progress_on
 from mirror.cli.copy_summary import print_summary
+from mirror.cli.ending import exit_code, terminated_like_interrupted
 from mirror.cli.quantities import counted
-from mirror.config import Flow, java_regex
+from mirror.config import Flow
 from mirror.config import options as opt
 from mirror.copy.driver import CopyRequest, run_copy
 from mirror.copy.execution import Executor
@@ -42,12 +39,6 @@ examples:
 Spark runs on this machine unless --master names another ({LOCAL_MASTER}); nothing to copy starts no Spark.
 exit codes: 0 done, 1 failed in part or whole, 2 wrong usage or configuration, 130 interrupted"""
 
-EXIT_BY_SIGNAL = 128
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM, which is to end a copy as cleanly as Ctrl-C does."""
-
 
 def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
@@ -66,7 +57,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--master", metavar="URL", default=LOCAL_MASTER, help="Spark's master (default: %(default)s)")
     parser.add_argument(
-        "--topics", metavar="REGEX", type=_regex, help="only source topics whose whole name matches this Java regex"
+        "--topics", metavar="REGEX", type=regex, help="only source topics whose whole name matches this Java regex"
     )
     parser.add_argument("--take-over", action="store_true", help="take the flow from a run that is still alive")
     add_json_argument(parser)
@@ -83,13 +74,6 @@ def _seconds(text: str) -> float:
 _seconds.__name__ = "number of seconds"  # argparse: invalid number of seconds value: '-1'
 
 
-def _regex(text: str) -> re.Pattern[str]:
-    try:
-        return java_regex.compile_java(text)
-    except java_regex.RegexRefused as refusal:
-        raise argparse.ArgumentTypeError(str(refusal)) from None
-
-
 def run(args: argparse.Namespace) -> int:
     flow = load_configuration(args).flow(args.flow)
     _require_enabled(flow)
@@ -99,12 +83,11 @@ def run(args: argparse.Namespace) -> int:
         on_held="take-over" if args.take_over else "wait",
     )
     try:
-        with _terminated_like_interrupted():
+        with terminated_like_interrupted():
             result = _copy(flow, request, args)
     except KeyboardInterrupt as interrupt:
-        number = signal.SIGTERM if isinstance(interrupt, Terminated) else signal.SIGINT
         print(f"airmirror: {flow} was interrupted; what is committed stands, the next copy goes on", file=sys.stderr)
-        return EXIT_BY_SIGNAL + number
+        return exit_code(interrupt)
     if args.json:
         print(json.dumps(result.to_json(), indent=2))
     else:
@@ -148,15 +131,3 @@ def _require_enabled(flow: Flow) -> None:
             next_step=f"write this line into the file: {flow.id}.enabled = true",
             flow=flow.id,
         )
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    def terminate(_: int, __: FrameType | None) -> None:
-        raise Terminated
-
-    before = signal.signal(signal.SIGTERM, terminate)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from mirror.errors import ConfigurationRefused, MirrorError, UnknownFlow, UsageRefused
 
 # One module of mirror.cli each, in the order in which a newcomer needs them.
-COMMANDS = ("flows", "config", "topics", "copy", "heartbeats", "lag", "groups", "translate", "resume")
+COMMANDS = ("flows", "config", "topics", "copy", "heartbeats", "lag", "groups", "translate", "resume", "drill")
 
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 

@@ -187,6 +187,9 @@ ON_RECREATED = Option(name="airmirror.on.recreated", type=t.one_of("fail", "rest
     since="airmirror", help="When a source topic was deleted and made again: stop it, or copy it anew.")  # fmt: skip
 ON_FOREIGN_DATA = Option(name="airmirror.on.foreign.data", type=t.one_of("fail", "append"), default="fail",
     since="airmirror", help="When a remote topic holds records of unknown origin: stop, or append.")  # fmt: skip
+DRILL_SCHEDULE: Option[t.Schedule] = Option(name="airmirror.drill.schedule", type=t.SCHEDULE, default=None,
+    since="airmirror", help="When a failover is rehearsed: cron (UTC), seconds between drills, or none (by hand, "
+    "with the Dag mirror.drill or `airmirror drill`).")  # fmt: skip
 CLAIM_RENEW_SECONDS = Option(name="airmirror.claim.renew.seconds", type=t.whole(least=1), default=5,
     since="airmirror", help="How often a run renews its claim; it counts as dead after three times that.")  # fmt: skip
 TRANSACTION_TIMEOUT_MS = Option(name="airmirror.transaction.timeout.ms", type=t.whole(least=1000), default=60000,

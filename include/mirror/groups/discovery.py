@@ -7,6 +7,7 @@ import time
 from mirror.config import Flow
 from mirror.errors import MirrorError
 from mirror.filters import group_judge, topic_judge
+from mirror.groups.rehearsal import is_copy
 from mirror.groups.values import GroupsFound
 from mirror.kafka.groups import GroupCluster, GroupListing, Offsets
 
@@ -22,6 +23,8 @@ class GroupSelector:
         self._topics = topic_judge(flow)
 
     def judge_name(self, group: str) -> tuple[bool, str]:
+        if is_copy(group):
+            return False, "a drill's copy of a group"
         return self._groups.judge(group)
 
     def takes_topic(self, topic: str) -> bool:

@@ -61,7 +61,7 @@ def survey_ground(
     ground = name_remotes(flow, asked)
     remotes = sorted(set(ground.remotes.values()))
     earlier_ends = target.high_watermarks(_existing(target.describe(r.topic for r in remotes), remotes))
-    states = read_states(links, target, until=_settled_end(target, links.syncs)).states
+    states = read_states(links, target, until=settled_end(target, links.syncs)).states
     first_positions = Control(links, target).read().first_positions
     opposite = _opposite_states(links, source) if ground.returning else {}
     target_topics = target.describe(r.topic for r in remotes)
@@ -82,7 +82,7 @@ def survey_ground(
     )
 
 
-def _settled_end(cluster: Cluster, log: TopicPartition) -> int:
+def settled_end(cluster: Cluster, log: TopicPartition) -> int:
     """Up to where the states are decided, once what is being committed now had a moment to show.
 
     A commit returns before its markers are written: read at once, the newest states would be missing. A frozen slot's
@@ -138,7 +138,7 @@ def _opposite_states(links: FlowLinks, source: Cluster) -> dict[TopicPartition, 
     )
     if not source.describe([turned.syncs_topic]):
         return {}
-    return read_states(turned, source, until=_settled_end(source, turned.syncs)).states
+    return read_states(turned, source, until=settled_end(source, turned.syncs)).states
 
 
 def _mm2_syncs(

@@ -136,6 +136,22 @@ class GroupCluster(Cluster):
 
         return self._for_each(offsets, "set offsets of group", ask, read)
 
+    def delete(self, groups: Iterable[str]) -> dict[str, bool | MirrorError]:
+        """Delete groups that nobody uses, with their offsets; False for one that does not exist."""
+
+        def ask(group: str) -> Future[Any]:
+            return self._client.delete_consumer_groups([group], request_timeout=REQUEST_TIMEOUT_S)[group]
+
+        def read(_: str, __: Any) -> bool:
+            return True
+
+        outcome = self._for_each(groups, "delete group", ask, read)
+        gone = KafkaError(KafkaError.GROUP_ID_NOT_FOUND).name()
+        return {
+            group: False if isinstance(answer, MirrorError) and answer.about.get("code") == gone else answer
+            for group, answer in outcome.items()
+        }
+
     def _for_each(
         self, groups: Iterable[str], action: str, ask: Callable[[str], Future[Any]], read: Callable[[str, Any], T]
     ) -> dict[str, T | MirrorError]:

@@ -16,7 +16,7 @@ from mirror.kafka.values import TopicPartition
 # Seconds for all partitions of one reading; what is not seen by then counts as unread.
 TIMEOUT_S = 10.0
 # A look is at a few records here and there: the copy's fetch sizes would bring megabytes for each.
-_SMALL_FETCHES = {
+SMALL_FETCHES = {
     "fetch.wait.max.ms": 20,
     "fetch.max.bytes": 4 * 1024 * 1024,
     "max.partition.fetch.bytes": 256 * 1024,
@@ -56,7 +56,7 @@ class SampleReader:
     """Reads short stretches of many partitions at once, as a reader of the given isolation level sees them."""
 
     def __init__(self, alias: str, settings: Mapping[str, Any], *, isolation_level: str) -> None:
-        self._reader = SourceReader(alias, {**settings, **_SMALL_FETCHES}, isolation_level=isolation_level)
+        self._reader = SourceReader(alias, {**settings, **SMALL_FETCHES}, isolation_level=isolation_level)
 
     def close(self) -> None:
         self._reader.close()
@@ -96,14 +96,15 @@ def _take(message: Message, wanted: Stretch, samples: Samples) -> bool:
     if offset >= wanted.end:
         samples.is_whole = True
         return True
-    sample, size = _sample(message, offset)
+    sample, size = sample_of(message, offset)
     samples.records.append(sample)
     samples.byte_count += size
     samples.is_whole = offset == wanted.end - 1
     return samples.is_whole or len(samples.records) >= wanted.record_count or samples.byte_count >= wanted.byte_count
 
 
-def _sample(message: Message, offset: int) -> tuple[Sample, int]:
+def sample_of(message: Message, offset: int) -> tuple[Sample, int]:
+    """A record's fingerprint, and how many bytes it stands for."""
     key, value = message.key(), message.value()
     digest = blake2b(digest_size=16)
     for part in (key, value):

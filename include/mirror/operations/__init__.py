@@ -1,1 +1,1 @@
-"""What people do with a whole flow on a bad day, or rehearse for one: failover, failback."""
+"""What people do with a whole flow on a bad day, or rehearse for one: failover, failback, drill."""
