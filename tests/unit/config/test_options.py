@@ -66,6 +66,7 @@ def test_our_own_options_are_those_of_the_contract() -> None:
         "airmirror.copy.commit.interval.ms": "2000",
         "airmirror.copy.commit.bytes": "67108864",
         "airmirror.copy.slots.max": "",
+        "airmirror.drill.schedule": "",
         "airmirror.flow.id": "",
         "airmirror.start": "",
         "airmirror.on.gap": "continue",

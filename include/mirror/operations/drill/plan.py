@@ -10,6 +10,7 @@ from typing import Any
 from mirror.config import Flow
 from mirror.config import options as opt
 from mirror.copy.driver import new_run_id
+from mirror.copy.gate import require_forward
 from mirror.copy.links import links_of
 from mirror.copy.spec import FlowLinks
 from mirror.errors import UsageRefused
@@ -103,6 +104,8 @@ def plan_drill(flow: Flow, request: DrillRequest) -> DrillPlan:
 
 def plan_on(flow: Flow, links: FlowLinks, target: GroupCluster, request: DrillRequest) -> DrillPlan:
     """The same on an open connection."""
+    # A flow that failed over has nothing to rehearse: its groups moved already.
+    require_forward(links, target)
     _require_checkpoints(flow)
     selector = GroupSelector(flow)
     known = [k for k in read_checkpoints(flow, links, target).values() if selector.judge_name(k.checkpoint.group)[0]]
