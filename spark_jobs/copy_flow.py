@@ -16,9 +16,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from mirror.airflow.connections import from_answers
 from mirror.airflow.leash import end_with
 from mirror.config import load
 from mirror.config.java_regex import compile_java
+from mirror.config.providers import ask_for_connections
 from mirror.copy.driver import CopyRequest, run_copy
 from mirror.copy.spec import PartitionSpec
 from mirror.errors import MirrorError, StopNow
@@ -61,7 +63,8 @@ class PrintedProgress:
 def main() -> int:
     args = _arguments()
     if args.leash:
-        end_with(args.leash)
+        # Airflow's Connections, which only the task could ask for.
+        ask_for_connections(from_answers(end_with(args.leash).line()))
     try:
         document = _copy(args)
     except MirrorError as error:

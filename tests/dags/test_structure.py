@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from flow_files import write_file
+from mirror.config import options as opt
+from mirror.config import placeholders
 from world import project
 
 DAGS = project.root() / "dags"
@@ -231,6 +233,17 @@ def test_the_start_of_a_task_builds_only_its_dag(parse: Parse, monkeypatch: pyte
     monkeypatch.setenv("_AIRFLOW_PARSING_CONTEXT_DAG_ID", "B-to-A.copy")
     assert get_parsing_context().dag_id == "B-to-A.copy"
     assert list(parse(flows=("A->B", "B->A")).dags) == ["B-to-A.copy"]
+
+
+def test_no_provider_is_asked_when_dags_are_made(parse: Parse) -> None:
+    # Every option that may be an expression is one that nobody could answer.
+    themselves = {opt.CLUSTERS.name, *placeholders.READ_RAW, *placeholders.MAKES_DAGS}
+    asking = [option.name for option in opt.USED if option.name not in themselves]
+    clients = [f"{alias}.{name}" for alias in "AB" for name in ("sasl.jaas.config", "ssl.keystore.password")]
+    bag = parse("".join(f"{name} = ${{env:AIRMIRROR_NOWHERE}}\n" for name in (*asking, *clients)))
+    assert bag.import_errors == {}
+    assert len(bag.dags) == len(SUFFIXES) + 1  # and the other direction's heartbeats
+    assert "${env:AIRMIRROR_NOWHERE}" in bag.dags["A-to-B.topics"].doc_md
 
 
 MEASURE = """

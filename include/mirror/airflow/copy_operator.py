@@ -18,6 +18,7 @@ from airflow.sdk import BaseHook, Context
 from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 
 from mirror.airflow.assets import asset_of, event_extra
+from mirror.airflow.connections import answers_for
 from mirror.airflow.leash import Leash, end_tree
 from mirror.airflow.outcomes import error_from_json, error_of, summary_of
 from mirror.airflow.skipping import skipped_when_another_run_owns_the_flow
@@ -86,6 +87,7 @@ class CopyFlowOperator(SparkSubmitOperator):
         ):
             last_word = Path(folder) / "last-word.json"
             self._describe_job(run, leash, last_word)
+            leash.send(answers_for(self._flow))
             exit_code = self._submit()
             if self._was_ended:
                 raise AirflowException("this task was ended from outside, and its Spark job with it")

@@ -124,9 +124,7 @@ def describe_heartbeats(configuration: Configuration, flow: Flow) -> str:
 
 
 def _options(configuration: Configuration, flow: Flow, options: tuple[Option[Any], ...]) -> str:
-    rows = "".join(
-        f"| `{option.name}` | {_cell(opt.value_text(flow[option]))} | {flow.origin(option)} |\n" for option in options
-    )
+    rows = "".join(f"| `{option.name}` | {_cell(flow.text(option))} | {flow.origin(option)} |\n" for option in options)
     return (
         f"\n\nConfiguration: `{configuration.path}`; all of it: `airmirror config {flow.slug}`.\n\n"
         f"| option | value | from |\n|---|---|---|\n{rows}"

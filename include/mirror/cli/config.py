@@ -10,9 +10,7 @@ from mirror.cli.arguments import add_flow_argument, add_json_argument, chosen_fl
 from mirror.cli.tables import print_table
 from mirror.config import Configuration, Flow, Notice
 from mirror.config import options as opt
-from mirror.config.clients import CLIENTS, client_values
-from mirror.config.options import value_text
-from mirror.config.placeholders import has_expression
+from mirror.config.clients import CLIENTS, ClientValue, client_values
 from mirror.config.secrets import shown
 from mirror.errors import PersonMustAct
 
@@ -61,9 +59,7 @@ def describe(flow: Flow) -> dict[str, Any]:
 
 
 def _option_row(flow: Flow, option: opt.Option[Any]) -> dict[str, str]:
-    setting = flow.settings.get(option.name)
-    text = setting.text if setting and has_expression(setting.text) else value_text(flow[option])
-    return {"name": option.name, "value": shown(option.name, text), "from": str(flow.origin(option))}
+    return {"name": option.name, "value": shown(option.name, flow.text(option)), "from": str(flow.origin(option))}
 
 
 def _client_rows(flow: Flow, side: Any, kind: Any) -> list[dict[str, str]]:
@@ -74,12 +70,19 @@ def _client_rows(flow: Flow, side: Any, kind: Any) -> list[dict[str, str]]:
     return [
         {
             "name": value.name,
-            "value": shown(value.name, str(value.value).lower() if isinstance(value.value, bool) else value.value),
+            "value": _shown(value),
             "java_option": value.java_name,
             "from": "airmirror" if value.origin.is_default else str(value.origin),
         }
         for value in values
     ]
+
+
+def _shown(value: ClientValue) -> str:
+    """What a provider answered is not for the terminal: the expression is, unless something secret stands around it."""
+    if value.expression:
+        return shown(value.java_name, value.expression)
+    return shown(value.name, str(value.value).lower() if isinstance(value.value, bool) else value.value)
 
 
 def _print_flow(flow: dict[str, Any]) -> None:

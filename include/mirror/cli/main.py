@@ -9,6 +9,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from mirror.config.connections import look_up
+from mirror.config.providers import ask_for_connections
 from mirror.errors import ConfigurationRefused, MirrorError, UnknownFlow, UsageRefused
 
 # One module of mirror.cli each, in the order in which a newcomer needs them.
@@ -37,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = build_parser().parse_args(argv)
     levels = (logging.WARNING, logging.INFO, logging.DEBUG)
     logging.basicConfig(level=levels[min(args.verbose, 2)], format="%(asctime)s %(levelname)s %(message)s")
+    ask_for_connections(look_up)
     try:
         code: int = args.run(args)
     except (ConfigurationRefused, UnknownFlow, UsageRefused) as error:

@@ -10,7 +10,7 @@ from mirror.config import client_options, foreign
 from mirror.config import options as opt
 from mirror.config import types as t
 from mirror.config.options import Option, Scope, Status
-from mirror.config.placeholders import has_expression
+from mirror.config.placeholders import MAKES_DAGS, READ_RAW, has_expression
 from mirror.config.problems import Findings, did_you_mean, nearest
 from mirror.config.scopes import KINDS, OWN_CLASS_PREFIXES, Scopes, Setting, is_security_name
 from mirror.config.secrets import is_secret
@@ -18,8 +18,6 @@ from mirror.config.types import ValueMistake, ValueType
 
 _TRAILING_COMMENT = re.compile(r"\s+#.*$", re.DOTALL)
 _PLACEHOLDER = re.compile(r"<[A-Za-z][\w -]*>")
-# MM2 reads these raw when it decides which flows exist: there a blank behind `true` means false.
-_READ_RAW = (opt.ENABLED.name, opt.EMIT_HEARTBEATS_ENABLED.name)
 
 
 def check_and_clean(scopes: Scopes, findings: Findings) -> None:
@@ -70,7 +68,7 @@ def clean(name: str, setting: Setting, type_: ValueType[Any], findings: Findings
     """The value's text as it is to be understood; tells what had to be understood."""
     text, origin, secret = setting.text.strip(), setting.origin, is_secret(name)
     if setting.text != setting.text.rstrip():
-        raw = name in _READ_RAW and setting.text[:4].lower() == "true"
+        raw = name in READ_RAW and setting.text[:4].lower() == "true"
         told = findings.warn if raw or secret else findings.note
         told(origin, "ends with a blank, which MM2 reads as false here; understood as true" if raw
             else "ends with a blank, which is ignored")  # fmt: skip
@@ -107,8 +105,11 @@ class _Level:
         text = clean(name, setting, type_, self.findings)
         self.settings[name] = Setting(text=text, origin=setting.origin)
         if has_expression(text):
-            if name in _READ_RAW:
+            if name in READ_RAW:
                 self.findings.problem(setting.origin, "expected true or false itself: it decides which flows exist")
+            elif name in MAKES_DAGS:
+                self.findings.problem(setting.origin, "expected the value itself: Dags are made from it, and no "
+                    "provider is asked when they are")  # fmt: skip
             return
         if type_ is t.BOOTSTRAP and _PLACEHOLDER.search(text):
             return
@@ -181,6 +182,11 @@ def _may_be_of_own_class(name: str) -> bool:
     return False
 
 
+def _is_providers(name: str) -> bool:
+    """Whether it tells what a provider of `${...}` is; read when one is asked."""
+    return re.fullmatch(r"config\.providers\.[^.]+\.(class|param\..+)", name) is not None
+
+
 class _TopLevel(_Level):
     """Keys without a scope."""
 
@@ -208,7 +214,7 @@ class _TopLevel(_Level):
         elif (alias := _alias_of_connection(name)) is not None:
             hint = did_you_mean(alias, self.aliases)
             self.findings.warn(setting.origin, f"{alias} is not one of the clusters; ignored{hint}")
-        elif not _may_be_of_own_class(name):
+        elif not _may_be_of_own_class(name) and not _is_providers(name):
             self.unknown(name, _NAMES)
 
 
@@ -274,5 +280,5 @@ class _FlowLevel(_Level):
                 self._check_security_value(name, cluster[2])
         elif _is_connects(name):
             self.findings.note(origin, "no effect in airmirror: an option of Kafka Connect")
-        elif not _may_be_of_own_class(name):
+        elif not _may_be_of_own_class(name) and not _is_providers(name):
             self.unknown(name, _NAMES)

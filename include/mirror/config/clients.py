@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from mirror.config import client_options, limits, security
 from mirror.config import options as opt
 from mirror.config.client_options import ClientOption, Value
-from mirror.config.placeholders import resolve
+from mirror.config.placeholders import has_expression
 from mirror.config.problems import DEFAULT, Findings, Notice, Origin, Severity
+from mirror.config.providers import resolve
 from mirror.config.scopes import Setting, is_security_name
 from mirror.config.secrets import ClientSettings
 from mirror.config.types import ValueMistake
@@ -37,12 +38,16 @@ CLIENTS: tuple[tuple[Literal["source", "target"], Kind], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientValue:
-    """One setting of one client: its librdkafka name, its value and the Java option that led to it."""
+    """One setting of one client: its librdkafka name, its value and the Java option that led to it.
+
+    `expression` is the option's text where a provider answered for it.
+    """
 
     name: str
-    value: Value
+    value: Value = field(repr=False)
     java_name: str = ""
     origin: Origin = DEFAULT
+    expression: str = ""
 
 
 def client_properties(settings: Mapping[str, Setting], side: str, kind: str) -> dict[str, Setting]:
@@ -79,31 +84,37 @@ def client_values(flow: Flow, side: Side, kind: Kind, findings: Findings | None 
         option = client_options.find(kind, name)
         if option is None:
             continue  # a security option, read below, or one told as unknown when the file was loaded
-        if _is_other_codecs_level(name, properties):
+        if _is_other_codecs_level(name, properties, flow):
             continue
         if option.target:
-            values[option.target] = _convert(option, setting, findings)
+            values[option.target] = _convert(option, setting, flow, findings)
         else:
             findings.note(setting.origin, f"no effect: {option.why}")
     _bend(flow, kind, values, findings)
     values["client.id"] = _client_id(flow, properties.get("client.id"))
-    for name, value, java_name in security.translate(properties, alias, findings):
+    words = security.Words(properties, flow.settings, alias)
+    for name, value, java_name in security.translate(words, properties, findings):
         origin = properties[java_name].origin if java_name in properties else DEFAULT
         values[name] = ClientValue(name=name, value=value, java_name=java_name, origin=origin)
-    return list(values.values())
+    return [_with_expression(value, properties) for value in values.values()]
 
 
-def _is_other_codecs_level(name: str, properties: Mapping[str, Setting]) -> bool:
+def _with_expression(value: ClientValue, properties: Mapping[str, Setting]) -> ClientValue:
+    setting = properties.get(value.java_name)
+    return replace(value, expression=setting.text) if setting and has_expression(setting.text) else value
+
+
+def _is_other_codecs_level(name: str, properties: Mapping[str, Setting], flow: Flow) -> bool:
     """Java has a level per codec and reads the chosen codec's; librdkafka has one level."""
     if not (name.startswith("compression.") and name.endswith(".level")):
         return False
     codec = properties.get("compression.type")
-    return codec is None or resolve(codec.text).strip().lower() != name.split(".")[1]
+    return codec is None or resolve(codec, flow.settings).strip().lower() != name.split(".")[1]
 
 
-def _convert(option: ClientOption, setting: Setting, findings: Findings) -> ClientValue:
+def _convert(option: ClientOption, setting: Setting, flow: Flow, findings: Findings) -> ClientValue:
     try:
-        value: Value = option.type.parse(resolve(setting.text))
+        value: Value = option.type.parse(resolve(setting, flow.settings))
     except ValueMistake as mistake:
         raise ConfigurationRefused(f"{setting.origin}: {setting.origin.key}: {mistake}") from None
     if option.convert:
@@ -131,7 +142,10 @@ def _client_id(flow: Flow, prefix: Setting | None) -> ClientValue:
     if prefix is None:
         return ClientValue(name="client.id", value=base)
     return ClientValue(
-        name="client.id", value=f"{resolve(prefix.text).strip()}|{base}", java_name="client.id", origin=prefix.origin
+        name="client.id",
+        value=f"{resolve(prefix, flow.settings).strip()}|{base}",
+        java_name="client.id",
+        origin=prefix.origin,
     )
 
 
@@ -155,6 +169,6 @@ def client_notices(flow: Flow) -> tuple[Notice, ...]:
     for side, kind in CLIENTS:
         try:
             client_values(flow, side, kind, findings)
-        except security.SecurityRefused as error:
+        except ConfigurationRefused as error:
             findings.warn(DEFAULT, error.message)
     return (*findings.of(Severity.WARNING), *findings.of(Severity.NOTICE))

@@ -10,8 +10,9 @@ from typing import Any, Literal, TypeVar
 
 from mirror.config import options as opt
 from mirror.config.options import Option
-from mirror.config.placeholders import resolve
+from mirror.config.placeholders import has_expression
 from mirror.config.problems import DEFAULT, Notice, Origin
+from mirror.config.providers import literal, resolve
 from mirror.config.scopes import ARROW, Pair, Scopes, Setting, effective_settings
 from mirror.config.secrets import ClientSettings, MaskedMapping
 from mirror.config.types import ValueMistake
@@ -58,9 +59,9 @@ class Flow:
         if setting is None:
             return option.default
         try:
-            return option.type.parse(resolve(setting.text))
+            return option.type.parse(resolve(setting, self.settings))
         except ValueMistake as mistake:
-            # Loading checked every literal; only an expression that could not be resolved comes here.
+            # Loading checked every literal; only what a provider answered comes here.
             raise ConfigurationRefused(
                 f"{setting.origin}: {setting.origin.key}: {mistake}", flow=self.id, option=option.name
             ) from None
@@ -78,7 +79,7 @@ class Flow:
     @property
     def raw(self) -> Mapping[str, str]:
         """The connector's properties as MM2 would hand them to a policy or filter; prints masked."""
-        return _RawProperties({name: setting.text for name, setting in self.settings.items()})
+        return _RawProperties(self.settings)
 
     @property
     def auto_offset_reset(self) -> Literal["earliest", "latest"]:
@@ -92,11 +93,25 @@ class Flow:
         value = self._consumer_option("isolation.level", "read_committed")
         return "read_uncommitted" if value == "read_uncommitted" else "read_committed"
 
+    @property
+    def reads_uncommitted_by_its_file(self) -> bool:
+        """Whether the file itself says so, for checks that ask no provider."""
+        text = literal(self._consumer_setting("isolation.level"))
+        return text is not None and text.strip().lower() == "read_uncommitted"
+
     def _consumer_option(self, name: str, default: str) -> str:
+        setting = self._consumer_setting(name)
+        return resolve(setting, self.settings).strip().lower() if setting else default
+
+    def _consumer_setting(self, name: str) -> Setting | None:
         from mirror.config.clients import client_properties
 
-        setting = client_properties(self.settings, "source", "consumer").get(name)
-        return resolve(setting.text).strip().lower() if setting else default
+        return client_properties(self.settings, "source", "consumer").get(name)
+
+    def text(self, option: Option[Any]) -> str:
+        """The option as people may read it: an expression stays one, and no provider is asked."""
+        setting = self.settings.get(option.name)
+        return setting.text if setting and has_expression(setting.text) else opt.value_text(self[option])
 
     def consumer_settings(self, side: Side) -> ClientSettings:
         """For a consumer: no group, nothing committed, `isolation.level` as the flow says."""
@@ -126,10 +141,14 @@ class Flow:
 class _RawProperties(MaskedMapping[str]):
     """Each value's `${...}` is resolved when it is asked for: most are other people's passwords."""
 
-    __slots__ = ()
+    __slots__ = ("_settings",)
+
+    def __init__(self, settings: Mapping[str, Setting]) -> None:
+        super().__init__({name: setting.text for name, setting in settings.items()})
+        self._settings = settings
 
     def __getitem__(self, name: str) -> str:
-        return resolve(super().__getitem__(name))
+        return resolve(self._settings[name], self._settings)
 
 
 def slug_of(source: str, target: str) -> str:
@@ -138,10 +157,9 @@ def slug_of(source: str, target: str) -> str:
 
 
 def is_true(setting: Setting | None, *, default: bool) -> bool:
-    """A switch that decides whether a flow exists; a wrong value was told as a problem before."""
-    if setting is None:
-        return default
-    return resolve(setting.text).strip().lower() == "true"
+    """A switch that counts while the file is loaded; a wrong value was told as a problem before."""
+    text = literal(setting)
+    return default if text is None else text.strip().lower() == "true"
 
 
 def build_flows(scopes: Scopes, folder: Path | None = None) -> tuple[Flow, ...]:

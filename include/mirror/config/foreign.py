@@ -62,7 +62,6 @@ def _connector() -> Iterable[Option[Any]]:
 def _driver() -> Iterable[Option[Any]]:
     """Options of MM2's process and its internal REST server."""
     driver = Scope.DRIVER
-    yield _row("config.providers", t.LIST, (), "Names of the providers that ${...} expressions ask.", scope=driver)
     yield _row("dedicated.mode.enable.internal.rest", t.BOOL, False, "REST between MM2's processes.",
         scope=driver, since="3.5")  # fmt: skip
     yield _row("listeners", t.LIST, ("http://:8083",), "MM2's internal REST.", scope=driver, since="3.5")
@@ -132,7 +131,7 @@ BY_NAME: dict[str, Option[Any]] = {option.name: option for option in TABLE}
 NO_EFFECT_PREFIXES = (
     "offset.storage.", "status.storage.", "config.storage.", "key.converter.", "value.converter.", "header.converter.",
     "task.", "worker.", "inter.worker.", "topic.creation.", "topic.tracking.", "transforms.", "predicates.", "rest.",
-    "listeners.", "admin.listeners", "config.providers.", "metrics.",
+    "listeners.", "admin.listeners", "metrics.",
 )  # fmt: skip
 # What passes from the top level into MM2's connectors (spec 1.5), apart from the prefixes named there.
 CONNECTOR_NAMES = frozenset(

@@ -58,6 +58,9 @@ CLUSTERS = Option(name="clusters", type=t.NON_EMPTY_LIST, default=(), scope=Scop
     help="The aliases of all clusters; required.")  # fmt: skip
 ENABLED = Option(name="enabled", type=t.BOOL, default=False, scope=Scope.FLOW_ONLY,
     help="Replicate this flow. Written as A->B.enabled; a flow that is not enabled still gets heartbeats.")  # fmt: skip
+CONFIG_PROVIDERS = Option(name="config.providers", type=t.LIST, default=(), scope=Scope.DRIVER,
+    help="Names of providers that `${name:path:key}` asks, each with config.providers.NAME.class; `file`, `dir`, `env` "
+    "and `airflow` are there without it. See credentials.md.")  # fmt: skip
 
 # Topics and their settings.
 TOPICS = Option(name="topics", type=t.REGEX_LIST, default=(".*",),

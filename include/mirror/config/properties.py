@@ -21,9 +21,9 @@ class Entry:
     mistake: str = ""
 
 
-def parse(data: bytes) -> list[Entry]:
+def parse(data: bytes, encoding: str = "iso-8859-1") -> list[Entry]:
     """Every entry in the order of the file, duplicates included."""
-    return [_entry(line, text) for line, text in _logical_lines(data.decode("iso-8859-1"))]
+    return [_entry(line, text) for line, text in _logical_lines(data.decode(encoding))]
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -33,7 +33,8 @@ Options that start with `airmirror.` are ours; MM2 ignores them, so one file ser
 - Flows exist between all pairs of clusters for heartbeats; those with `A->B.enabled = true` are replicated.
 - A file with mistakes is refused whole, with every problem at once. Names that nobody knows are warnings, because MM2
   ignores them too.
-- `${provider:path:key}` is kept as it is until the value is used.
+- `${provider:path:key}` is kept as it is until the value is used: see [credentials.md](credentials.md). Only options
+  that decide which flows and Dags there are must be written themselves.
 
 ## Clients
 
@@ -57,10 +58,11 @@ _FORMS = (
         "the target's producer and administrative client; strongest"),
 )  # fmt: skip
 
-_STORES = """Stores: PEM truststores (`ssl.truststore.certificates`, or a `.pem` file) become `ssl.ca.pem` or
-`ssl.ca.location`; PEM and PKCS12 keystores are handed on; JKS stores are refused when a client is made.
-`sasl.jaas.config` is read for its user name and password (PLAIN, SCRAM), client id and secret (OAUTHBEARER), principal
-and keytab (GSSAPI, which needs a librdkafka built with Kerberos).
+_STORES = """[credentials.md](credentials.md) has an example of each, and what is said when one is wrong. Stores of all
+three kinds are read when a client is made and become text (`ssl.ca.pem`, `ssl.certificate.pem`, `ssl.key.pem`), so that
+Spark's executors need no file; what a store is, is told by its contents. `sasl.jaas.config` is read for its user name
+and password (PLAIN, SCRAM), client id and secret (OAUTHBEARER), principal and keytab (GSSAPI, which needs a librdkafka
+built with Kerberos).
 """
 
 

@@ -9,6 +9,7 @@ from mirror.config import options as opt
 from mirror.config.flows import Flow, is_true
 from mirror.config.placeholders import has_expression
 from mirror.config.problems import Findings, Origin
+from mirror.config.providers import is_known_provider
 from mirror.config.scopes import Scopes, Setting, is_security_name
 
 
@@ -24,6 +25,7 @@ def check(scopes: Scopes, flows: tuple[Flow, ...], file: str, findings: Findings
     _prune(flows, findings)
     for setting, name in _everywhere(scopes):
         _security(setting, name, findings)
+        _providers(setting, name, findings)
         _not_done_here(setting, name, findings)
     for flow in flows:
         if flow.enabled:
@@ -147,6 +149,15 @@ def _security(setting: Setting, name: str, findings: Findings) -> None:
         )
 
 
+def _providers(setting: Setting, name: str, findings: Findings) -> None:
+    if name.startswith("config.providers.") and name.endswith(".class") and not is_known_provider(setting.text):
+        findings.warn(
+            setting.origin,
+            "a Java class that cannot run here: values that ask it are refused when they are used; "
+            "${file:...}, ${dir:...}, ${env:...} and ${airflow:...} are there without such a line",
+        )
+
+
 def _not_done_here(setting: Setting, name: str, findings: Findings) -> None:
     """Options that change records or drop them in MM2: silence would be a lie."""
     if name in ("transforms", "predicates") and setting.text:
@@ -170,6 +181,6 @@ def _mm2_validation(flow: Flow, findings: Findings) -> None:
                 findings.problem(setting.origin, "expected no such option beside emit.offset-syncs.enabled = false "
                     f"(line {syncs.origin.line})")  # fmt: skip
     support = flow.settings.get("exactly.once.support")
-    if support and support.text.lower() == "required" and flow.isolation_level != "read_committed":
+    if support and support.text.lower() == "required" and flow.reads_uncommitted_by_its_file:
         findings.problem(support.origin, "expected isolation.level = read_committed for the source's consumer, "
             "because exactly.once.support is required")  # fmt: skip

@@ -23,7 +23,7 @@ OWN_CLASS_PREFIXES = (
 class Setting:
     """One value's text and the line it came from."""
 
-    text: str
+    text: str = field(repr=False)
     origin: Origin = DEFAULT
 
 

@@ -27,6 +27,8 @@ def shown(name: str, value: object) -> str:
     """The value as it may be shown to people."""
     if is_secret(name):
         return MASK
+    if isinstance(value, str) and (count := value.count("-----BEGIN CERTIFICATE-----")):
+        return f"{count} certificate{'s' if count > 1 else ''}"
     return _SECRET_IN_ADDRESS.sub(f"{MASK}@", str(value))
 
 

@@ -1,150 +1,166 @@
-"""Java's `security.protocol`, `ssl.*` and `sasl.*` in librdkafka's words: stores, JAAS lines, OAuth clients."""
+"""Java's `security.protocol`, `ssl.*` and `sasl.*` in librdkafka's words: stores as text, logins, tokens.
+
+Nothing of it is asked for before a client is made: no provider, and no store but those that the protocol uses.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from mirror.config import stores
 from mirror.config.client_options import SECURITY_WITHOUT_COUNTERPART, Value
-from mirror.config.placeholders import resolve
+from mirror.config.jaas import JaasRefused, login_options
 from mirror.config.problems import Findings
+from mirror.config.providers import resolve
 from mirror.config.scopes import Setting
+from mirror.config.stores import StoreRefused
 from mirror.errors import ConfigurationRefused
 
 Translated = tuple[str, Value, str]  # librdkafka's name, the value, the Java option it came from
 
-_LOGIN_OPTION = re.compile(r"""([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;"']+))""")
+
+class Words(Mapping[str, str]):
+    """The Java options of one client of one cluster; a provider is asked when a value is."""
+
+    def __init__(self, properties: Mapping[str, Setting], settings: Mapping[str, Setting], cluster: str) -> None:
+        self.cluster = cluster
+        self._properties, self._settings = properties, settings
+
+    def __getitem__(self, name: str) -> str:
+        return resolve(self._properties[name], self._settings).strip()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._properties)
+
+    def __len__(self) -> int:
+        return len(self._properties)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._properties
+
+    def refusal(self, option: str, why: str, next_step: str = "") -> ConfigurationRefused:
+        """Names the option as the file writes it, with its line; an option that is not there by its cluster."""
+        setting = self._properties.get(option)
+        where = f"{setting.origin}: {setting.origin.key}" if setting else f"{option} of cluster {self.cluster}"
+        return ConfigurationRefused(
+            f"{where} {why}", next_step=next_step or f"correct {option} of cluster {self.cluster}",
+            cluster=self.cluster, option=option,
+        )  # fmt: skip
 
 
-class SecurityRefused(ConfigurationRefused):
-    """A store or a login that this machine cannot use."""
-
-
-def translate(properties: Mapping[str, Setting], cluster: str, findings: Findings) -> Iterator[Translated]:
-    """The security settings of one client; reads no store's contents, but looks whether it is there."""
-    words = {name: resolve(setting.text).strip() for name, setting in properties.items()}
+def translate(words: Words, origins: Mapping[str, Setting], findings: Findings) -> Iterator[Translated]:
+    """The security settings of one client."""
     for name, why in SECURITY_WITHOUT_COUNTERPART.items():
-        if name in properties:
-            findings.note(properties[name].origin, f"no effect: {why}")
+        if name in origins:
+            findings.note(origins[name].origin, f"no effect: {why}")
     protocol = words.get("security.protocol", "PLAINTEXT").upper()
     yield "security.protocol", protocol.lower(), "security.protocol"
     if protocol.endswith("SSL"):
-        yield from _ssl(words, cluster)
+        yield from _ssl(words)
     if protocol.startswith("SASL"):
-        yield from _sasl(words, properties, cluster, findings)
+        yield from _sasl(words, origins, findings)
 
 
-def _ssl(words: Mapping[str, str], cluster: str) -> Iterator[Translated]:
-    yield from _truststore(words, cluster)
-    yield from _keystore(words, cluster)
+def _ssl(words: Words) -> Iterator[Translated]:
+    if (trusted := _trusted(words, words)) is not None:
+        yield "ssl.ca.pem", *trusted
+    yield from _identity(words)
     name = "ssl.endpoint.identification.algorithm"
     if name in words:
         yield name, "https" if words[name].lower() == "https" else "none", name
 
 
-def _truststore(words: Mapping[str, str], cluster: str) -> Iterator[Translated]:
-    if "ssl.truststore.certificates" in words:
-        yield "ssl.ca.pem", words["ssl.truststore.certificates"], "ssl.truststore.certificates"
-    elif location := words.get("ssl.truststore.location"):
-        kind = store_type(location, words.get("ssl.truststore.type", ""))
-        path = _existing(location, "ssl.truststore.location", cluster)
-        if kind != "PEM":
-            raise _unreadable(path, kind, "truststore", cluster)
-        yield "ssl.ca.location", path, "ssl.truststore.location"
+def _trusted(words: Words, options: Mapping[str, str]) -> tuple[str, str] | None:
+    """What the truststore that the options name holds, and the option that named it."""
+    inline, location = "ssl.truststore.certificates", "ssl.truststore.location"
+    try:
+        if inline in options:
+            return stores.certificates(options[inline]), inline
+        if options.get(location):
+            data = _contents(words, location, options[location])
+            return stores.trusted(data, options.get("ssl.truststore.password", "")), location
+    except StoreRefused as error:
+        raise _refused(words, "truststore", inline if inline in options else "", error) from None
+    return None
 
 
-def _keystore(words: Mapping[str, str], cluster: str) -> Iterator[Translated]:
-    password = words.get("ssl.key.password")
-    if "ssl.keystore.key" in words:
-        yield "ssl.key.pem", words["ssl.keystore.key"], "ssl.keystore.key"
-        if "ssl.keystore.certificate.chain" in words:
-            yield "ssl.certificate.pem", words["ssl.keystore.certificate.chain"], "ssl.keystore.certificate.chain"
-        if password:
-            yield "ssl.key.password", password, "ssl.key.password"
-    elif location := words.get("ssl.keystore.location"):
-        kind = store_type(location, words.get("ssl.keystore.type", ""))
-        path = _existing(location, "ssl.keystore.location", cluster)
-        if kind == "JKS":
-            raise _unreadable(path, kind, "keystore", cluster)
-        if kind == "PKCS12":
-            yield "ssl.keystore.location", path, "ssl.keystore.location"
-            yield "ssl.keystore.password", words.get("ssl.keystore.password", ""), "ssl.keystore.password"
-            return
-        # A PEM keystore holds key and chain in one file; librdkafka reads each from where it is told.
-        yield "ssl.key.location", path, "ssl.keystore.location"
-        yield "ssl.certificate.location", path, "ssl.keystore.location"
-        if password:
-            yield "ssl.key.password", password, "ssl.key.password"
+def _identity(words: Words) -> Iterator[Translated]:
+    key, chain, location = "ssl.keystore.key", "ssl.keystore.certificate.chain", "ssl.keystore.location"
+    option = ""
+    try:
+        if key in words:
+            option = key
+            found = stores.private_key(words[key], words.get("ssl.key.password", ""))
+            yield "ssl.key.pem", found, key
+            if chain in words:
+                option = chain
+                yield "ssl.certificate.pem", stores.certificates(words[chain]), chain
+        elif words.get(location):
+            passwords = (words.get("ssl.keystore.password", ""), words.get("ssl.key.password", ""))
+            identity = stores.identity(_contents(words, location, words[location]), *passwords)
+            yield "ssl.key.pem", identity.key, location
+            yield "ssl.certificate.pem", identity.chain, location
+    except StoreRefused as error:
+        raise _refused(words, "keystore", option, error) from None
 
 
-def store_type(location: str, declared: str) -> str:
-    """PEM, PKCS12 or JKS: what the file says, else what the name ends in, else Java's default."""
-    if declared:
-        return declared.upper()
-    suffix = Path(location.rstrip("_")).suffix.lower()
-    if suffix in (".pem", ".crt", ".cer", ".key"):
-        return "PEM"
-    return "PKCS12" if suffix in (".p12", ".pfx", ".pkcs12") else "JKS"
+def _refused(words: Words, store: str, inline: str, error: StoreRefused) -> ConfigurationRefused:
+    """The refusal under the name of the option that is to be corrected."""
+    if error.part == "key.password":
+        option = "ssl.key.password"
+    elif inline:
+        option = inline
+    else:
+        option = f"ssl.{store}.{error.part}"
+    where = words.get(f"ssl.{store}.location", "")
+    of = f" ({store} {where})" if where and not inline else ""
+    return words.refusal(option, f"{error}{of}", f"correct it, then: airmirror config shows cluster {words.cluster}'s")
 
 
-def _existing(location: str, option: str, cluster: str) -> str:
-    """The path to use; one that ends in `_`, as a guide's markup left it, is read without if only that exists."""
-    if not Path(location).exists() and location.endswith("_") and Path(location[:-1]).exists():
-        return location[:-1]
-    if not Path(location).is_file():
-        raise SecurityRefused(
-            f"{option} of cluster {cluster}: there is no file {location}",
-            next_step=f"put the store there, or change {option}",
-            cluster=cluster,
-        )
-    return location
+def _contents(words: Words, option: str, location: str) -> bytes:
+    """The store's bytes; a path that ends in `_`, as a guide's markup left it, is read without if only that exists."""
+    path = Path(location)
+    if not path.exists() and path.name.endswith("_") and path.with_name(path.name[:-1]).exists():
+        path = path.with_name(path.name[:-1])
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        why = f"names {path}, and there is no such file"
+    except OSError as error:
+        why = f"names {path}, which cannot be read: {error.strerror}"
+    raise words.refusal(option, why, f"put the store there, or change {option} of cluster {words.cluster}")
 
 
-def _unreadable(path: str, kind: str, what: str, cluster: str) -> SecurityRefused:
-    tool = "keytool -importkeystore -srckeystore" if kind == "JKS" else "openssl pkcs12 -nokeys -in"
-    target = "PEM" if what == "truststore" else "PKCS12"
-    return SecurityRefused(
-        f"the {what} of cluster {cluster}, {path}, is a {kind} store, which librdkafka cannot read",
-        next_step=f"convert it to {target} ({tool} {path} ...) and set ssl.{what}.type = {target}",
-        cluster=cluster,
-    )
-
-
-def _sasl(
-    words: Mapping[str, str], properties: Mapping[str, Setting], cluster: str, findings: Findings
-) -> Iterator[Translated]:
+def _sasl(words: Words, origins: Mapping[str, Setting], findings: Findings) -> Iterator[Translated]:
     mechanism = words.get("sasl.mechanism", "GSSAPI").upper()
     yield "sasl.mechanism", mechanism, "sasl.mechanism"
-    login = login_options(words.get("sasl.jaas.config", ""))
+    try:
+        login = login_options(words.get("sasl.jaas.config", ""))
+    except JaasRefused as error:
+        raise words.refusal("sasl.jaas.config", str(error)) from None
     if mechanism == "GSSAPI":
         yield from _kerberos(words, login)
     elif mechanism == "OAUTHBEARER":
         yield from _oauth(words, login)
     else:
-        if "username" not in login or "password" not in login:
-            raise SecurityRefused(
-                f"sasl.mechanism {mechanism} of cluster {cluster} needs sasl.jaas.config with username and password",
-                next_step='set sasl.jaas.config = <login module> required username="..." password="...";',
-                cluster=cluster,
-            )
+        yield from _user(words, login, mechanism)
         if login.get("tokenauth", "").lower() == "true":
-            findings.warn(
-                properties["sasl.jaas.config"].origin, "delegation tokens have no counterpart; used as a login"
-            )
-        yield "sasl.username", login["username"], "sasl.jaas.config"
-        yield "sasl.password", login["password"], "sasl.jaas.config"
+            findings.warn(origins["sasl.jaas.config"].origin, "delegation tokens have no counterpart; used as a login")
 
 
-def login_options(jaas: str) -> dict[str, str]:
-    """The options of a JAAS line: `module required name="value" ...;`."""
-    found: dict[str, str] = {}
-    for name, double, single, bare in _LOGIN_OPTION.findall(jaas):
-        found[name] = re.sub(r"\\(.)", r"\1", double or single) or bare
-    return found
+def _user(words: Words, login: Mapping[str, str], mechanism: str) -> Iterator[Translated]:
+    if "username" not in login or "password" not in login:
+        raise words.refusal(
+            "sasl.jaas.config",
+            f"has no username and password, which sasl.mechanism {mechanism} needs",
+            'set sasl.jaas.config = <login module> required username="..." password="...";',
+        )
+    yield "sasl.username", login["username"], "sasl.jaas.config"
+    yield "sasl.password", login["password"], "sasl.jaas.config"
 
 
-def _kerberos(words: Mapping[str, str], login: Mapping[str, str]) -> Iterator[Translated]:
+def _kerberos(words: Words, login: Mapping[str, str]) -> Iterator[Translated]:
     service = words.get("sasl.kerberos.service.name") or login.get("serviceName")
     if service:
         yield "sasl.kerberos.service.name", service, "sasl.kerberos.service.name"
@@ -157,23 +173,35 @@ def _kerberos(words: Mapping[str, str], login: Mapping[str, str]) -> Iterator[Tr
         yield name, int(words[name]), name
 
 
-def _oauth(words: Mapping[str, str], login: Mapping[str, str]) -> Iterator[Translated]:
-    subject = login.get("unsecuredLoginStringClaim_sub")
-    if subject and "sasl.oauthbearer.token.endpoint.url" not in words:
+def _oauth(words: Words, login: Mapping[str, str]) -> Iterator[Translated]:
+    subject, endpoint = login.get("unsecuredLoginStringClaim_sub"), "sasl.oauthbearer.token.endpoint.url"
+    if subject and endpoint not in words:
         yield "enable.sasl.oauthbearer.unsecure.jwt", True, "sasl.jaas.config"
         yield "sasl.oauthbearer.config", f"principal={subject}", "sasl.jaas.config"
         return
+    if not words.get(endpoint, "").startswith(("http://", "https://")):
+        raise words.refusal(
+            endpoint, "must be the http or https address of the identity provider's token endpoint: the client gets "
+            "its tokens there with its id and secret (client credentials), and from nowhere else",
+            f"set {endpoint} = https://... of cluster {words.cluster}",
+        )  # fmt: skip
     yield "sasl.oauthbearer.method", "oidc", "sasl.mechanism"
+    yield endpoint, words[endpoint], endpoint
+    credentials = "sasl.oauthbearer.client.credentials.client"
     for target, option, word in (
-        ("sasl.oauthbearer.token.endpoint.url", "sasl.oauthbearer.token.endpoint.url", ""),
-        ("sasl.oauthbearer.client.id", "sasl.oauthbearer.client.credentials.client.id", "clientId"),
-        ("sasl.oauthbearer.client.secret", "sasl.oauthbearer.client.credentials.client.secret", "clientSecret"),
+        ("sasl.oauthbearer.client.id", f"{credentials}.id", "clientId"),
+        ("sasl.oauthbearer.client.secret", f"{credentials}.secret", "clientSecret"),
         ("sasl.oauthbearer.scope", "sasl.oauthbearer.scope", "scope"),
     ):
         if option in words:
             yield target, words[option], option
         elif word in login:
             yield target, login[word], "sasl.jaas.config"
+        elif word != "scope":
+            raise words.refusal(option, f"is missing, and sasl.jaas.config has no {word} either")
     extensions = [f"{name[10:]}={value}" for name, value in login.items() if name.startswith("extension_")]
     if extensions:
         yield "sasl.oauthbearer.extensions", ",".join(extensions), "sasl.jaas.config"
+    if (trusted := _trusted(words, login)) is not None:
+        # As in Java, whom to trust at the endpoint stands in the JAAS line: it is not the brokers' authority as a rule.
+        yield "https.ca.pem", trusted[0], "sasl.jaas.config"

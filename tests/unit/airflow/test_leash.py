@@ -29,6 +29,13 @@ end_with(sys.argv[1])
 print("working", flush=True)
 sys.stdin.read()
 """
+TOLD = """
+import sys
+from mirror.airflow.leash import end_with
+line = end_with(sys.argv[1]).line()
+print(len(line), *set(line), flush=True)
+sys.stdin.read()
+"""
 TREE = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"])
@@ -83,6 +90,18 @@ def test_a_driver_ends_when_its_holder_lets_go(start: Started, tmp_path: Path) -
     with Leash(tmp_path / "leash") as leash:
         driver = start(DRIVER, str(leash.path))
         assert said(driver) == "working"
+        assert driver.poll() is None
+    assert driver.wait(20) == LET_GO
+
+
+@pytest.mark.parametrize("size", [10, 300_000], ids=["a password", "more than a pipe holds"])
+def test_a_driver_gets_the_line_that_its_task_sent_and_stays_on_the_leash(
+    start: Started, tmp_path: Path, size: int
+) -> None:
+    with Leash(tmp_path / "leash") as leash:
+        leash.send("x" * size)
+        driver = start(TOLD, str(leash.path))
+        assert said(driver) == f"{size} x"
         assert driver.poll() is None
     assert driver.wait(20) == LET_GO
 

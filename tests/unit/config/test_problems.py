@@ -76,6 +76,7 @@ def test_a_problem_names_file_line_key_what_was_expected_and_what_stands_there()
             "A->B would remove what B->A or B itself granted",
         ),
         ("A->B.emit.heartbeats.enabled = ${env:BEAT}", "which flows exist"),
+        ("airmirror.copy.schedule = ${env:WHEN}", "Dags are made from it"),
     ],
 )
 def test_a_mistake_is_a_problem_that_says_what_to_write(lines: str, said: str) -> None:
@@ -157,7 +158,8 @@ def test_what_mm2_would_ignore_or_misread_is_one_warning(line: str, said: str) -
         "listeners = http://:1",
         "dedicated.mode.enable.internal.rest = true",
         "config.providers = env",
-        "config.providers.env.class = x",
+        "config.providers.env.class = org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+        "config.providers.env.param.allowlist.pattern = KAFKA_.*",
         "A->B.replication.policy.own.option = x",
         "replication.policy.own.option = x",
         "key.converter = org.apache.kafka.connect.converters.ByteArrayConverter",
