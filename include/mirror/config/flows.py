@@ -99,6 +99,11 @@ class Flow:
         text = literal(self._consumer_setting("isolation.level"))
         return text is not None and text.strip().lower() == "read_uncommitted"
 
+    @property
+    def mm2_isolation_level(self) -> str:
+        """What MM2 reads with the same file: also what is not committed, unless the file says otherwise."""
+        return self._consumer_option("isolation.level", "read_uncommitted")
+
     def _consumer_option(self, name: str, default: str) -> str:
         setting = self._consumer_setting(name)
         return resolve(setting, self.settings).strip().lower() if setting else default

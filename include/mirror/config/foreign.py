@@ -77,7 +77,8 @@ def _worker() -> Iterable[Option[Any]]:
     worker = Scope.WORKER
     for kind, topic, partitions in (("offset", "offsets", 25), ("status", "status", 5), ("config", "configs", 1)):
         yield _row(f"{kind}.storage.topic", t.STRING, f"mm2-{topic}.A.internal",
-            "Connect's own topic. Read when taking over from MM2." if kind == "offset" else "Connect's own topic.",
+            "Connect's own topic. Read when taking over from MM2, written by `airmirror handover`."
+            if kind == "offset" else "Connect's own topic.",
             scope=worker)  # fmt: skip
         if kind != "config":
             yield _row(f"{kind}.storage.partitions", t.whole(least=-1), partitions, "Its partitions.", scope=worker)

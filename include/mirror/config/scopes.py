@@ -133,6 +133,8 @@ def effective_settings(scopes: Scopes, pair: Pair) -> dict[str, Setting]:
             infix = "" if name.startswith(KINDS) else "cluster."
             merged[f"{side}.{infix}{name}"] = setting
         merged.setdefault(f"{side}.cluster.alias", Setting(text=alias))
+    # Where MM2's worker keeps its offsets: for these the top level beats the cluster (spec 1.4, step 2).
+    merged |= {f"target.cluster.{name}": s for name, s in scopes.top.items() if name.startswith("offset.storage.")}
     merged.setdefault("name", Setting(text="MirrorSourceConnector"))
     merged.setdefault("connector.class", Setting(text="org.apache.kafka.connect.mirror.MirrorSourceConnector"))
     merged.update(scopes.flows[pair])

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from mirror import naming
 from mirror.config import Flow
 from mirror.config import options as opt
+from mirror.config.mm2_worker import offsets_topic
 from mirror.copy.spec import FlowLinks
 from mirror.topics.internal import published_syncs
 from mirror.wire.control import flow_key
@@ -41,6 +42,7 @@ def links_of(flow: Flow, *, heartbeats: bool = False) -> FlowLinks:
         transaction_timeout_ms=flow[opt.TRANSACTION_TIMEOUT_MS],
         published_location=location,
         published_topic=published[1] if published else "",
+        mm2_offsets_topic=offsets_topic(flow),
         is_of_heartbeats=heartbeats,
     )
 

@@ -34,6 +34,8 @@ class FlowLinks:
     # MM2's own offset-syncs topic, published where the file sets its location: "source", "target" or "".
     published_location: str = ""
     published_topic: str = ""
+    # Where MM2's Connect worker keeps its positions, on the target.
+    mm2_offsets_topic: str = ""
     # The copy of the heartbeats topics alone: it has a claim and transactional ids of its own, and one slot.
     is_of_heartbeats: bool = False
 

@@ -46,7 +46,7 @@ def read_states(links: FlowLinks, target: Cluster, start: int | None = None, *, 
 
 def read_mm2_positions(links: FlowLinks, target: Cluster) -> dict[TopicPartition, int]:
     """The position behind the last record that MM2 copied of each partition, where MM2 ran before."""
-    topic = f"mm2-offsets.{links.source}.internal"
+    topic = links.mm2_offsets_topic
     described = target.describe([topic]).get(topic)
     if described is None:
         return {}
