@@ -6,16 +6,15 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
 from mirror.cli.quantities import count_text
+from mirror.cli.questions import ask, require_somebody_to_ask
 from mirror.cli.tables import print_table
 from mirror.copy.driver import new_run_id
 from mirror.copy.resume import preview, resume
 from mirror.copy.resume_plan import Logs, ResumePlan, ResumeRequest, ResumeStep
-from mirror.errors import UsageRefused
 
 HELP = "let a stopped partition go on where you say"
 DESCRIPTION = """Sets where the copy of a topic goes on, for what a person must decide: a record that the target
@@ -28,6 +27,8 @@ examples:
   airmirror resume 'east->west' --topic orders --partition 3 --skip-to 1042    leave out the record at 1041
   airmirror resume 'east->west' --topic orders --restart                       from the beginning, all partitions
   airmirror resume 'east->west' --topic orders --restart --dry-run             only show what would change"""
+
+QUESTION = "Change these positions?"
 
 
 def add_parser(commands: Any) -> None:
@@ -53,7 +54,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     flow = load_configuration(args).flow(args.flow)
-    _require_somebody_to_ask(args)
+    require_somebody_to_ask(args, "resume")
     os.environ.setdefault("AIRMIRROR_RUN_BY", "airmirror resume")
     request = ResumeRequest(topic=args.topic, partition=args.partition, skip_to=args.skip_to)
     run_id = new_run_id()
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         _close(shown, args, changed=False)
         return 0
-    if not args.yes and not _asked():
+    if not args.yes and not ask(QUESTION):
         print("nothing was changed", file=sys.stderr)
         return 1
     done = resume(
@@ -81,31 +82,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _require_somebody_to_ask(args: argparse.Namespace) -> None:
-    if args.yes or args.dry_run:
-        return
-    if args.json or not sys.stdin.isatty():
-        raise UsageRefused(
-            "resume asks before it changes positions, and there is no terminal to ask at",
-            next_step="add --yes, or --dry-run to see what it would do",
-        )
-
-
-def _asked(ask: Callable[[str], str] = input) -> bool:
-    print("Change these positions? [y/N] ", end="", file=sys.stderr, flush=True)
-    try:
-        return ask("").strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
-
-
 def _agrees(shown: ResumePlan, plan: ResumePlan) -> bool:
     """What was agreed to still holds, or is asked again: a copy may have gone on since the plan was shown."""
     if plan.decision == shown.decision:
         return True
     print("the flow moved on meanwhile:", file=sys.stderr)
     _print_plan(plan)
-    return _asked()
+    return ask(QUESTION)
 
 
 def _print_plan(plan: ResumePlan) -> None:

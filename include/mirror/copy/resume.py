@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
 
 from mirror import naming
 from mirror.config import Flow
@@ -17,13 +16,12 @@ from mirror.copy.judge import judge
 from mirror.copy.links import links_of
 from mirror.copy.result import CopyResult, PartitionResult
 from mirror.copy.resume_plan import ResumePlan, ResumeRequest, plan_resume
-from mirror.copy.spec import FlowLinks, transactional_id
+from mirror.copy.spec import FlowLinks
+from mirror.copy.state_writer import StateWriter
 from mirror.copy.survey import Survey, survey
 from mirror.copy.witness import truncated_partitions
-from mirror.errors import AttemptsExhausted, FencedByNewerRun
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.values import TopicPartition
-from mirror.kafka.writer import BATCH_BYTES, Abortable, TransactionalWriter
 from mirror.topics import ensure_internal
 from mirror.wire import control as wire
 
@@ -77,10 +75,9 @@ class _Resume:
         ensure_internal(self._flow, self._target)
         policy = ClaimPolicy(on_held=on_held, renew_s=self._flow[opt.CLAIM_RENEW_SECONDS])
         claim = take_claim(self._links, self._control, self._run, 0, policy, say)
-        writer = self._writer()
+        writer = StateWriter(self._links, "resume")
         try:
-            writer.init()
-            self._require_claim(claim)
+            writer.open(self._control, claim)
             require_forward(self._links, self._target)
             plan = self._plan(survey(self._flow, self._links, self._source, self._target))
             if not agree(plan):
@@ -93,49 +90,10 @@ class _Resume:
         log.info("resumed flow=%s topic=%s partitions=%d", self._flow, self._request.topic, len(plan.steps))
         return plan
 
-    def _writer(self) -> TransactionalWriter:
-        links = self._links
-        return TransactionalWriter(
-            links.target,
-            {**links.target_producer, "client.id": f"airmirror|{links.flow}|resume"},
-            transactional_id=transactional_id(links.flow_key, 0),
-            timeout_ms=self._flow[opt.TRANSACTION_TIMEOUT_MS],
-            batch_bytes=BATCH_BYTES,
-        )
-
-    def _require_claim(self, claim: HeldClaim) -> None:
-        """Our id was initialised; a newer run that claimed before that fenced too early to lock us out."""
-        newest = self._control.read(start=claim.read_to).claim
-        if newest is not None and newest.run != self._run:
-            raise FencedByNewerRun(
-                f"run {newest.run} took {self._flow} over; nothing was changed", flow=self._flow.id, run=newest.run
-            )
-
-    def _write(self, writer: TransactionalWriter, plan: ResumePlan) -> None:
+    def _write(self, writer: StateWriter, plan: ResumePlan) -> None:
         # First, and harmless alone: without it, the next run would set the partitions behind MM2's old position again.
         self._control.write(*(self._followed(p, at) for p, at in plan.mm2_positions.items()))
-        syncs, errors = self._links.syncs, list[Any]()
-
-        def delivered(error: Any, _: Any) -> None:
-            if error is not None:
-                errors.append(error)
-
-        try:
-            writer.begin()
-            for step in plan.steps:
-                key, value = step.state.encode_key(), step.state.encode_value()
-                writer.produce(syncs.topic, value, key, syncs.partition, delivered)
-            writer.flush()
-            if errors:
-                raise writer.meaning_of(errors[0], "write positions")
-            writer.commit()
-        except Abortable as error:
-            writer.abort(sent=True)
-            raise AttemptsExhausted(
-                f"cluster {self._links.target} did not take the new positions, nothing was changed: {error}",
-                next_step="run this again",
-                cluster=self._links.target,
-            ) from error
+        writer.write(step.state for step in plan.steps)
 
     def _followed(self, partition: TopicPartition, position: int) -> wire.FirstPosition:
         return wire.FirstPosition(

@@ -18,30 +18,16 @@ def plan(directory: Path, position: int, skip_to: int | None) -> ResumePlan:
     return plan_resume(links, survey_of(state(position)), ResumeRequest(topic=TOPIC, skip_to=skip_to), run="r")
 
 
-@pytest.mark.parametrize(
-    ("answer", "is_yes"), [("y", True), ("YES ", True), ("", False), ("n", False), ("yesterday", False)]
-)
-def test_only_yes_is_yes(answer: str, is_yes: bool) -> None:
-    assert resume._asked(lambda _: answer) is is_yes
-
-
-def test_no_answer_is_no() -> None:
-    def nobody(_: str) -> str:
-        raise EOFError
-
-    assert resume._asked(nobody) is False
-
-
 def test_the_same_decision_is_not_asked_again_and_another_one_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = []
-    monkeypatch.setattr(resume, "_asked", lambda: asked.append(1) or True)
+    monkeypatch.setattr(resume, "ask", lambda question: asked.append(question) or True)
     shown = plan(tmp_path, 60, 61)
     assert resume._agrees(shown, plan(tmp_path, 60, 61))
     assert not asked
     assert resume._agrees(shown, plan(tmp_path, 59, 61))
-    assert asked
+    assert asked == [resume.QUESTION]
     assert "59 → 61" in capsys.readouterr().out
 
 
