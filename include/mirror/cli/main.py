@@ -14,7 +14,9 @@ from mirror.config.providers import ask_for_connections
 from mirror.errors import ConfigurationRefused, MirrorError, UnknownFlow, UsageRefused
 
 # One module of mirror.cli each, in the order in which a newcomer needs them.
-COMMANDS = ("flows", "config", "topics", "copy", "heartbeats", "lag", "groups", "translate", "resume", "drill")
+COMMANDS = (
+    "flows", "config", "topics", "copy", "heartbeats", "lag", "groups", "translate", "resume", "handover", "drill",
+)  # fmt: skip
 
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 

@@ -11,6 +11,7 @@ from mirror.kafka.log import Appender, read_log
 from mirror.kafka.values import TopicPartition
 from mirror.wire import control as wire
 from mirror.wire.flow_state import FlowState, Operation
+from mirror.wire.mm2_positions import Mm2Positions
 
 
 @dataclass(slots=True, kw_only=True)
@@ -24,6 +25,8 @@ class ControlState:
     first_positions: dict[TopicPartition, wire.FirstPosition] = field(default_factory=dict)
     source_ends: dict[str, wire.SourceEnds] = field(default_factory=dict)
     results: dict[int, wire.RunResult] = field(default_factory=dict)
+    # Positions in MM2's offsets topic that a handover wrote there.
+    given_to_mm2: dict[TopicPartition, int] = field(default_factory=dict)
     direction: FlowState | None = None
     operations: dict[str, Operation] = field(default_factory=dict)
     read_to: int = 0
@@ -51,6 +54,8 @@ class ControlState:
                 self.source_ends[record.topic] = record
             case wire.RunResult():
                 self.results[record.place] = record
+            case Mm2Positions():
+                self.given_to_mm2 |= {TopicPartition(record.topic, n): at for n, at in record.positions.items()}
             case FlowState():
                 self.direction = record
             case Operation():

@@ -25,6 +25,14 @@ def refusal(flow: str, direction: FlowState | None, operation: str = "") -> Flow
     if operation == direction.operation:
         return None
     since = datetime.fromtimestamp(direction.at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    if direction.state == "handed-over":
+        return FlowNotForward(
+            f"{flow} is handed over to MM2 since {since} ({direction.by}): airmirror writes nothing along it",
+            next_step=f"stop MM2, then: airmirror handover '{flow}' --back",
+            flow=flow,
+            state=direction.state,
+            operation=direction.operation,
+        )
     what = "failed over" if direction.state == "failed-over" else "on its way back"
     return FlowNotForward(
         f"{flow} is {what} since {since} ({direction.by}): nothing is written along it",

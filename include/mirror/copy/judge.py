@@ -122,7 +122,8 @@ def _from_state(
     )
     for alias, topic, before, now in sides:
         if before and now and before != now:
-            if flow[opt.ON_RECREATED] != "restart":
+            # Where MM2 went on meanwhile, nothing says whether its position is of the old topic or of the new one.
+            if flow[opt.ON_RECREATED] != "restart" or mm2_news(survey, partition) is not None:
                 return recreated(links, alias, topic, partition)
             return _Start(
                 position=survey.source.log_starts[partition],
@@ -162,21 +163,23 @@ def _from_first(flow: Flow, links: FlowLinks, survey: Survey, partition: TopicPa
 
 def _behind_mm2(survey: Survey, partition: TopicPartition, start: _Start) -> _Start:
     """MM2 may have copied on since: what it copied is neither ours to repeat nor to translate."""
-    behind = survey.mm2_positions.get(partition)
-    if behind is None or behind <= start.position or behind == _taken_over_at(survey, partition):
+    behind = mm2_news(survey, partition)
+    if behind is None or behind <= start.position:
         return start
     state = None if start.state is None else replace(start.state, position=behind, history=EMPTY)
     return _Start(position=behind, state=state)
 
 
-def _taken_over_at(survey: Survey, partition: TopicPartition) -> int | None:
-    """Where MM2 stood when its position was last followed: if it still stands there, it has copied nothing since.
+def mm2_news(survey: Survey, partition: TopicPartition) -> int | None:
+    """MM2's position, unless it stands where it was last followed, or where we set it: then it copied nothing since.
 
     Without this, a topic that was made anew, or that a person restarted, would be set behind MM2's old position again,
     and the records before it would be skipped in silence.
     """
+    behind = survey.mm2_positions.get(partition)
     first = survey.control.first_positions.get(partition)
-    return first.position if first is not None and first.chosen_by == "mm2" else None
+    followed = first.position if first is not None and first.chosen_by == "mm2" else None
+    return None if behind in (followed, survey.control.given_to_mm2.get(partition)) else behind
 
 
 def _inside_log(

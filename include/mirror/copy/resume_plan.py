@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from mirror.copy.judge import forgotten
+from mirror.copy.judge import forgotten, mm2_news
 from mirror.copy.spec import FlowLinks
 from mirror.copy.survey import Survey
 from mirror.errors import ClusterBusy, TopicNotFound, UsageRefused
@@ -178,11 +178,10 @@ def _before(survey: Survey, partition: TopicPartition, target_id: str, run: str)
     """What is known of the partition, MM2's part included; without anything, that it would begin at its log start."""
     known = survey.states.states.get(partition)
     first = survey.control.first_positions.get(partition)
-    mm2 = survey.mm2_positions.get(partition, 0)
     if known is not None:
-        if first is not None and first.chosen_by == "mm2" and first.position == mm2:
-            return known
-        return known if mm2 <= known.position else replace(known, position=mm2, history=EMPTY)
+        news = mm2_news(survey, partition)
+        return known if news is None or news <= known.position else replace(known, position=news, history=EMPTY)
+    mm2 = survey.mm2_positions.get(partition, 0)
     position = max(first.position if first else survey.source.log_starts[partition], mm2)
     return PartitionState(
         topic=partition.topic,

@@ -8,18 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from mirror import naming
 from mirror.config import Flow
-from mirror.config import options as opt
 from mirror.copy.control import Control
 from mirror.copy.spec import FlowLinks
 from mirror.copy.state import read_states
 from mirror.groups.discovery import GroupSelector
-from mirror.groups.mm2_syncs import SyncStore, store_of
+from mirror.groups.mm2_sync_log import read_sync_stores
+from mirror.groups.mm2_syncs import SyncStore
 from mirror.kafka.cluster import Cluster
-from mirror.kafka.log import read_log
 from mirror.kafka.values import TopicDescription, TopicPartition
 from mirror.selection import Selector
 from mirror.wire.control import FirstPosition
-from mirror.wire.offset_sync import OffsetSync
 from mirror.wire.partition_state import PartitionState
 
 # Seconds: a running copy commits every two.
@@ -72,7 +70,7 @@ def survey_ground(
         states=states,
         opposite_states=opposite,
         first_positions=first_positions,
-        mm2_syncs=_mm2_syncs(flow, links, source, target, ground.remotes, states, first_positions),
+        mm2_syncs=read_sync_stores(flow, links, source, target, taken_over(ground.remotes, states, first_positions)),
         source_topics=source_topics,
         source_starts=source.log_starts(_existing(source_topics, ground.remotes)),
         target_topics=target_topics,
@@ -141,33 +139,12 @@ def _opposite_states(links: FlowLinks, source: Cluster) -> dict[TopicPartition, 
     return read_states(turned, source, until=settled_end(source, turned.syncs)).states
 
 
-def _mm2_syncs(
-    flow: Flow,
-    links: FlowLinks,
-    source: Cluster,
-    target: Cluster,
+def taken_over(
     partitions: Iterable[TopicPartition],
     states: Mapping[TopicPartition, PartitionState],
     first_positions: Mapping[TopicPartition, FirstPosition],
-) -> dict[TopicPartition, SyncStore]:
-    """MM2's syncs of the partitions that were taken over from it."""
-    taken_over = {p for p in partitions if p in first_positions and first_positions[p].chosen_by == "mm2"}
-    taken_over |= {p for p in partitions if p not in first_positions and p in states}
-    taken_over = {p for p in taken_over if p not in states or not states[p].history.complete_from_start}
-    policy = naming.policy_of(flow)
-    if flow[opt.OFFSET_SYNCS_LOCATION] == "source":
-        cluster, settings, name = source, links.source_consumer, policy.offset_syncs_topic(flow.target)
-    else:
-        cluster, settings, name = target, links.target_consumer, policy.offset_syncs_topic(flow.source)
-    if not taken_over or not cluster.describe([name]):
-        return {}
-    log = TopicPartition(name, 0)
-    ends = cluster.stable_ends([log])
-    ranges = {log: (cluster.log_starts([log]).get(log, 0), ends.get(log, 0))}
-    syncs: dict[TopicPartition, list[OffsetSync]] = {p: [] for p in taken_over}
-    for record in read_log(settings, cluster.alias, ranges, committed=True):
-        if record.key is not None and record.value is not None:
-            sync = OffsetSync.decode(record.key, record.value)
-            if (partition := TopicPartition(sync.topic, sync.partition)) in syncs:
-                syncs[partition].append(sync)
-    return {partition: store_of(found) for partition, found in syncs.items() if found}
+) -> set[TopicPartition]:
+    """The partitions of which MM2 copied a part: only its own syncs can tell where that lies."""
+    found = {p for p in partitions if p in first_positions and first_positions[p].chosen_by == "mm2"}
+    found |= {p for p in partitions if p not in first_positions and p in states}
+    return {p for p in found if p not in states or not states[p].history.complete_from_start}

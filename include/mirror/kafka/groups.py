@@ -110,6 +110,13 @@ class GroupCluster(Cluster):
 
         return self._for_each(names, "describe group", ask, read)
 
+    def has_members(self, group: str) -> bool:
+        """Whether anybody is in a group of any kind, such as Connect's workers: `idle` knows consumers' groups only."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # as above: nothing else shows other kinds of groups
+            found = self._call("look at a group", lambda: self._client.list_groups(group, timeout=REQUEST_TIMEOUT_S))
+        return any(str(one.id) == group and len(one.members) > 0 for one in found)
+
     def alter(
         self, offsets: Mapping[str, Mapping[TopicPartition, Committed]]
     ) -> dict[str, dict[TopicPartition, MirrorError | None] | MirrorError]:

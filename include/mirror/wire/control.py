@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from mirror.wire.flow_state import FlowState, Operation
 from mirror.wire.json_document import Document, parse_object, record_key, record_value
+from mirror.wire.mm2_positions import Mm2Positions
 from mirror.wire.primitives import unreadable
 
 # Results kept per flow; older ones are overwritten in turn.
@@ -250,13 +251,15 @@ class Unrecognised:
     kind: str
 
 
-KnownRecord = Claim | Life | Clock | Started | FirstPosition | SourceEnds | RunResult | FlowState | Operation
+KnownRecord = (
+    Claim | Life | Clock | Started | FirstPosition | SourceEnds | RunResult | FlowState | Operation | Mm2Positions
+)
 WritableRecord = KnownRecord | Removed
 ControlRecord = WritableRecord | Unrecognised
 
 _KINDS: dict[str, type[KnownRecord]] = {
     kind.KIND: kind
-    for kind in (Claim, Life, Clock, Started, FirstPosition, SourceEnds, RunResult, FlowState, Operation)
+    for kind in (Claim, Life, Clock, Started, FirstPosition, SourceEnds, RunResult, FlowState, Operation, Mm2Positions)
 }
 
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, Self
 from mirror.wire.json_document import Document, record_key, record_value
 
 # Forward: copied as the file says. Failed over: the target is where applications work, nothing is written on it.
-# Returning: an operation brings what was written there back; only its own runs may write.
-Direction = Literal["forward", "failed-over", "returning"]
+# Returning: an operation brings what was written there back; only its own runs may write. Handed over: MM2 copies it.
+Direction = Literal["forward", "failed-over", "returning", "handed-over"]
 OperationKind = Literal["failover", "failback"]
 
 

@@ -21,6 +21,7 @@ from mirror.wire.control import (
     flow_key,
 )
 from mirror.wire.flow_state import FlowState, Operation
+from mirror.wire.mm2_positions import Mm2Positions
 
 CLAIM = Claim(
     flow="A->B",
@@ -60,6 +61,11 @@ CASES: list[tuple[Any, str, str]] = [
         RunResult(flow="A->B", run_number=40, run="r1", document={"copied": 5, "slots": [{"slot": 0}]}),
         '{"flow":"A->B","kind":"run-result","place":8}',
         '{"document":{"copied":5,"slots":[{"slot":0}]},"run":"r1","run_number":40}',
+    ),
+    (
+        Mm2Positions(flow="A->B", topic="t", positions={0: 10, 11: 3}),
+        '{"flow":"A->B","kind":"mm2-positions","topic":"t"}',
+        '{"positions":{"0":10,"11":3}}',
     ),
     (LIFE, '{"flow":"A->B","kind":"life","run":"r1"}', '{"signs":4,"state":"alive"}'),
     (Clock(flow="A->B"), '{"flow":"A->B","kind":"clock"}', "{}"),
