@@ -22,7 +22,8 @@
     │   ├── StateUnreadable
     │   ├── GroupRefused
     │   ├── CopyIncomplete
-    │   └── DrillFailed
+    │   ├── DrillFailed
+    │   └── VerificationFailed
     └── StopNow                    another run owns the flow: this one must write nothing more
         ├── FencedByNewerRun
         ├── ClaimHeld
@@ -161,6 +162,10 @@ class CopyIncomplete(PersonMustAct):
 
 class DrillFailed(PersonMustAct):
     """A rehearsed failover showed that groups would not go on at the right record."""
+
+
+class VerificationFailed(PersonMustAct):
+    """Source and target are not the same, or a part of them could not be compared."""
 
 
 class StopNow(MirrorError):

@@ -11,8 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mirror.config import Flow
 from mirror.copy.execution import WATCH_S
@@ -22,6 +23,9 @@ from mirror.errors import AttemptsExhausted, MirrorError, NotAuthorized
 from mirror.shipping import own_code, package_zip
 
 log = logging.getLogger(__name__)
+
+Spec = TypeVar("Spec")
+Result = TypeVar("Result")
 
 # Plain local[*] never retries a task: a Python worker that is killed would fail the whole run.
 LOCAL_MASTER = "local[*,4]"
@@ -57,12 +61,25 @@ class SparkExecutor:
 
     def run(self, specs: Sequence[SlotSpec], watch: Callable[[], bool]) -> list[SlotResult]:
         """One task per slot; when `watch` says no, the job is cancelled and its slots are left to the fence."""
+        results = self.run_each(_run_slot, specs, watch)
+        return [SlotResult(slot=spec.slot) for spec in specs] if results is None else results
+
+    def host(self) -> str:
+        """The address under which executors reach this process."""
+        return str(self._spark().getConf().get("spark.driver.host", "127.0.0.1"))
+
+    def run_each(
+        self, function: Callable[[Spec], Result], specs: Sequence[Spec], watch: Callable[[], bool]
+    ) -> list[Result] | None:
+        """One task per spec; None when `watch` said no and the job was cancelled."""
         context = self._spark()
         outcome: dict[str, Any] = {}
 
         def job() -> None:
             try:
-                outcome["results"] = context.parallelize(list(specs), len(specs)).map(_run_slot).collect()
+                outcome["results"] = (
+                    context.parallelize(list(specs), len(specs)).map(partial(_leashed, function)).collect()
+                )
             except Exception as error:  # noqa: BLE001 - handed to the caller's thread, which raises it
                 outcome["error"] = error
 
@@ -74,7 +91,7 @@ class SparkExecutor:
                 if thread.is_alive() and not watch():
                     context.cancelAllJobs()
                     thread.join()
-                    return [SlotResult(slot=spec.slot) for spec in specs]
+                    return None
         except KeyboardInterrupt:
             # The workers first: whoever ends this run must not leave its writers behind.
             context.cancelAllJobs()
@@ -82,7 +99,7 @@ class SparkExecutor:
             raise
         if "error" in outcome:
             raise _told(outcome["error"]) from outcome["error"]
-        results: list[SlotResult] = outcome["results"]
+        results: list[Result] = outcome["results"]
         return results
 
     def _spark(self) -> Any:
@@ -149,11 +166,16 @@ def _is_local(context: Any) -> bool:
     return str(context.master).startswith("local")
 
 
+def _leashed(function: Callable[[Spec], Result], spec: Spec) -> Result:
+    """In a Python worker: run the function, and leave when Spark leaves."""
+    _die_with_parent()
+    return function(spec)
+
+
 def _run_slot(spec: SlotSpec) -> SlotResult:
-    """In a Python worker: run the slot, and leave when Spark leaves."""
+    """In a Python worker: run the slot."""
     from mirror.copy.slot import run_slot
 
-    _die_with_parent()
     return replace(run_slot(spec), executor=_executor_name())
 
 

@@ -89,6 +89,9 @@ class Mirrored:
         self.make_remote_topics()
         return self.copy(**request)
 
+    def read_upstream(self, *names: str) -> dict[str, records.Topic]:
+        return records.read(self.upstream.bootstrap_servers, names)
+
     def read(self, *names: str) -> dict[str, tuple[records.Topic, records.Topic]]:
         """What read_committed readers see of each topic upstream and downstream."""
         here = records.read(self.upstream.bootstrap_servers, names)
@@ -127,9 +130,10 @@ class Mirrored:
 
     def delete_records(self, topic: str, before: int, partition: int = 0) -> None:
         """What retention does, when we want it: the log starts at `before` afterwards."""
-        client = admin(self.upstream)
-        for future in client.delete_records([ClientTopicPartition(topic, partition, before)]).values():
-            future.result(records.DEADLINE_S)
+        delete_records(self.upstream, topic, before, partition)
+
+    def delete_remote_records(self, topic: str, before: int, partition: int = 0) -> None:
+        delete_records(self.downstream, self.remote(topic), before, partition)
 
 
 def admin(cluster: KafkaCluster) -> AdminClient:
@@ -142,6 +146,12 @@ def make_topic(
     topic = NewTopic(name=name, partition_count=partition_count, replication_factor=replication_factor, configs=configs)
     assert cluster.create_topics([topic]) == {name: None}
     assert not wait_until_visible(cluster, {name: partition_count})
+
+
+def delete_records(cluster: KafkaCluster, topic: str, before: int, partition: int) -> None:
+    client = admin(cluster)
+    for future in client.delete_records([ClientTopicPartition(topic, partition, before)]).values():
+        future.result(records.DEADLINE_S)
 
 
 def delete_topic(seen_as: Cluster, cluster: KafkaCluster, name: str) -> None:

@@ -17,6 +17,7 @@ from integration.records import Sent, numbered
 from mirror.copy.look import look
 from mirror.errors import CopyIncomplete, RecordRefused
 from mirror.kafka.values import TopicPartition
+from mirror.verify import run_verify
 from world.kafka import KafkaCluster
 
 NOW_MS = int(time.time() * 1000)
@@ -37,8 +38,8 @@ def airmirror(flow: Mirrored, *arguments: str) -> subprocess.CompletedProcess[st
     return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
 
 
-# The three below follow each other: one hostile source is copied by the commands, again, and once more when its
-# hanging transaction is decided.
+# The four below follow each other: one hostile source is copied by the commands, again, and once more when its
+# hanging transaction is decided, and verified.
 
 
 def test_the_commands_copy_every_record_of_a_hostile_source_unchanged(flow: Mirrored, source: HostileSource) -> None:
@@ -76,6 +77,18 @@ def test_what_a_hanging_transaction_held_back_is_copied_once_it_is_committed(
     assert result.record_count == 15
     seen = flow.assert_equal(source.held)
     assert [record.value for record in seen[source.held][0]] == [record.value for record in numbered(35)]
+
+
+def test_the_hostile_source_and_its_copy_are_verified_as_equal_while_more_arrives(
+    flow: Mirrored, source: HostileSource
+) -> None:
+    copied = sum(records.count(topic) for topic in flow.read_upstream(*source.topics).values())
+    flow.write(source.compacted, numbered(25))
+    report = run_verify(flow.flow)
+    assert report.differences == ()
+    assert report.is_equal
+    assert report.record_count == copied
+    assert sum(p.not_copied for p in report.partitions) == 25
 
 
 def test_records_that_the_client_cannot_write_unchanged_are_named(
