@@ -88,7 +88,7 @@ def refused(option: str, path: str, why: str, *, next_step: str = "") -> Configu
 def own_paths(flow: Flow) -> Iterator[ImportPath]:
     """Every own class and function that the flow's options name."""
     for option in opt.USED:
-        if option.type is t.CLASS and (path := own_path(flow[option])) is not None:
+        if option.type in t.IMPORTED and (path := own_path(flow[option])) is not None:
             yield path
 
 

@@ -12,7 +12,7 @@ from mirror.config import types as t
 from mirror.config.options import Option, Scope, Status
 from mirror.config.placeholders import MAKES_DAGS, READ_RAW, has_expression
 from mirror.config.problems import Findings, did_you_mean, nearest
-from mirror.config.scopes import KINDS, OWN_CLASS_PREFIXES, Scopes, Setting, is_security_name
+from mirror.config.scopes import KINDS, OWN_CLASS_PREFIXES, TRANSFORM_PREFIXES, Scopes, Setting, is_security_name
 from mirror.config.secrets import is_secret
 from mirror.config.types import ValueMistake, ValueType
 
@@ -156,6 +156,14 @@ class _Level:
         else:
             self.unknown(key, client_options.names(kind), name)
 
+    def check_connects(self, name: str) -> None:
+        """An option of Connect's; those of transforms are cleaned here, and understood once their chain is known."""
+        if not name.startswith(TRANSFORM_PREFIXES):
+            self.findings.note(self.settings[name].origin, "no effect in airmirror: an option of Kafka Connect")
+        else:
+            is_pattern = name.endswith(".pattern")  # in which a # or a quote may be meant
+            self.check_value(name, t.STRING if is_pattern else _TRANSFORMS_WORD)
+
     def unknown(self, key: str, known: Iterable[str], name: str = "") -> None:
         setting = self.settings[key]
         written = setting.origin.key
@@ -166,10 +174,13 @@ class _Level:
 
 
 _NAMES = [option.name for option in foreign.TABLE]
+_TRANSFORMS_WORD = t.ValueType(label="string", expected="expected text", convert=lambda text, _warn: text)
 
 
 def _is_connects(name: str) -> bool:
     """Whether it belongs to a family of Connect's options and is no slip of the pen."""
+    if name.startswith(TRANSFORM_PREFIXES):
+        return True
     return name.startswith(foreign.NO_EFFECT_PREFIXES) and nearest(name, _NAMES, cutoff=0.88) is None
 
 
@@ -210,12 +221,19 @@ class _TopLevel(_Level):
         elif name.startswith(tuple(f"{kind}." for kind in KINDS)):
             self.findings.warn(setting.origin, f"has no effect at top level, in MM2 neither; write ALIAS.{name}")
         elif _is_connects(name):
-            self.findings.note(setting.origin, "no effect in airmirror: an option of Kafka Connect")
+            self.check_connects(name)
         elif (alias := _alias_of_connection(name)) is not None:
             hint = did_you_mean(alias, self.aliases)
             self.findings.warn(setting.origin, f"{alias} is not one of the clusters; ignored{hint}")
         elif not _may_be_of_own_class(name) and not _is_providers(name):
             self.unknown(name, _NAMES)
+
+    def check_connects(self, name: str) -> None:
+        super().check_connects(name)
+        if name.startswith(TRANSFORM_PREFIXES):
+            self.findings.note(
+                self.settings[name].origin, f"MM2 drops it here and wants A->B.{name}; airmirror honours both"
+            )
 
 
 def _alias_of_connection(name: str) -> str | None:
@@ -241,7 +259,7 @@ class _Cluster(_Level):
             self.check_client(kind, f"{kind}.", name)
         elif option and (option.scope is Scope.WORKER or name.endswith("converter")):
             self.check_option(name, option)
-        elif option:
+        elif option or name.startswith(TRANSFORM_PREFIXES):
             self.findings.warn(origin, f"has no effect for a cluster, in MM2 neither; write {name} at top level or "
                 f"A->B.{name}")  # fmt: skip
         elif _is_connects(name):
@@ -279,6 +297,6 @@ class _FlowLevel(_Level):
             else:
                 self._check_security_value(name, cluster[2])
         elif _is_connects(name):
-            self.findings.note(origin, "no effect in airmirror: an option of Kafka Connect")
+            self.check_connects(name)
         elif not _may_be_of_own_class(name) and not _is_providers(name):
             self.unknown(name, _NAMES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mirror.config import options as opt
 from mirror.config import types as t
@@ -19,6 +20,8 @@ class Kind:
 
     built_in: tuple[str, ...] = ()
     extends: str = ""
+    what: str = "class as package.module:Class"
+    document: str = "docs/custom-classes.md"
 
 
 KINDS: dict[str, Kind] = {
@@ -34,6 +37,7 @@ KINDS: dict[str, Kind] = {
     opt.FORWARDING_ADMIN_CLASS.name: Kind(
         built_in=("ForwardingAdmin",), extends="mirror.kafka.forwarding.ForwardingAdmin"
     ),
+    opt.RECORD_FUNCTION.name: Kind(what="function as package.module:function", document="docs/records.md"),
 }
 
 
@@ -42,8 +46,17 @@ def check(scopes: Scopes, folder: Path, findings: Findings) -> None:
     for scope in scopes.each():
         for name, setting in scope.items():
             option = opt.BY_NAME.get(name)
-            if option is not None and option.type is t.CLASS:
+            if option is not None and option.type in t.IMPORTED and _is_well_formed(option, setting):
                 _check(name, setting, folder, findings)
+
+
+def _is_well_formed(option: opt.Option[Any], setting: Setting) -> bool:
+    """Whether it is written as a name at all; if not, that was told where the line was read."""
+    try:
+        option.type.parse(setting.text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check(name: str, setting: Setting, folder: Path, findings: Findings) -> None:
@@ -60,6 +73,6 @@ def _check(name: str, setting: Setting, folder: Path, findings: Findings) -> Non
     hint = did_you_mean(built_in_name(text), kind.built_in)
     findings.problem(
         setting.origin,
-        f'expected {built_in}an own Python class as package.module:Class, got "{text}": {missing}{hint}. '
-        f"Java classes cannot run here: write it in Python ({extends}see docs/custom-classes.md)",
+        f'expected {built_in}an own Python {kind.what}, got "{text}": {missing}{hint}. '
+        f"Java classes cannot run here: write it in Python ({extends}see {kind.document})",
     )

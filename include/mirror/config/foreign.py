@@ -35,8 +35,6 @@ def _connector() -> Iterable[Option[Any]]:
     for kind in ("key", "value", "header"):
         yield _row(f"{kind}.converter", t.CLASS, None, "Records' bytes are never converted here.")
         yield _row(f"{kind}.converter.plugin.version", t.STRING, None, "Version of the converter.", since="4.1")
-    yield _row("transforms", t.LIST, (), "Single message transforms; airmirror copies records unchanged.")
-    yield _row("predicates", t.LIST, (), "Predicates of transforms.")
     yield _row("config.action.reload", t.STRING, "restart", "What Connect does when a provider's secret expires.")
     yield _row("errors.retry.timeout", _MS, 0, "Retries of converters and transforms.")
     yield _row("errors.retry.delay.max.ms", _MS, 60000, "Delay between them.")
@@ -131,8 +129,8 @@ BY_NAME: dict[str, Option[Any]] = {option.name: option for option in TABLE}
 # Families of Connect's options: known by their beginning, without effect here.
 NO_EFFECT_PREFIXES = (
     "offset.storage.", "status.storage.", "config.storage.", "key.converter.", "value.converter.", "header.converter.",
-    "task.", "worker.", "inter.worker.", "topic.creation.", "topic.tracking.", "transforms.", "predicates.", "rest.",
-    "listeners.", "admin.listeners", "metrics.",
+    "task.", "worker.", "inter.worker.", "topic.creation.", "topic.tracking.", "rest.", "listeners.",
+    "admin.listeners", "metrics.",
 )  # fmt: skip
 # What passes from the top level into MM2's connectors (spec 1.5), apart from the prefixes named there.
 CONNECTOR_NAMES = frozenset(

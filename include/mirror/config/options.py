@@ -134,6 +134,17 @@ OFFSET_SYNCS_REPLICATION_FACTOR = Option(name="offset-syncs.topic.replication.fa
     type=t.replication_factor("short"), default=3,
     help="Replication factor of offset-syncs topics, MM2's and ours.")  # fmt: skip
 
+# Records.
+TRANSFORMS = Option(name="transforms", type=t.LIST, default=(),
+    help="Connect's transforms, by names of your own; of their classes Filter: transforms.NAME.type, .predicate and "
+    ".negate. MM2 reads those per flow only, airmirror also at top level. Heartbeats are not filtered.")  # fmt: skip
+PREDICATES = Option(name="predicates", type=t.LIST, default=(),
+    help="What Filters ask, by names of your own: predicates.NAME.type is TopicNameMatches (with .pattern, for the "
+    "remote topic's name), HasHeaderKey (with .name) or RecordIsTombstone.")  # fmt: skip
+RECORD_FUNCTION = Option(name="airmirror.record.function", type=t.FUNCTION, default="", since="airmirror",
+    help="A Python function, package.module:function, that gets each record and gives it back, changed or not, or None "
+    "to drop it; behind the filters. See records.md.")  # fmt: skip
+
 # Groups.
 GROUPS = Option(name="groups", type=t.REGEX_LIST, default=(".*",),
     help="Consumer groups to translate: names and Java regexes, each of which must match the whole name.")  # fmt: skip

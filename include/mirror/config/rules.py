@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from mirror.config import options as opt
+from mirror.config import transforms
 from mirror.config.flows import Flow, is_true
 from mirror.config.placeholders import has_expression
 from mirror.config.problems import Findings, Origin
@@ -30,6 +31,7 @@ def check(scopes: Scopes, flows: tuple[Flow, ...], file: str, findings: Findings
     for flow in flows:
         if flow.enabled:
             _mm2_validation(flow, findings)
+            transforms.check(flow, findings)
 
 
 def _line_of(scopes: Scopes, name: str) -> int:
@@ -160,9 +162,7 @@ def _providers(setting: Setting, name: str, findings: Findings) -> None:
 
 def _not_done_here(setting: Setting, name: str, findings: Findings) -> None:
     """Options that change records or drop them in MM2: silence would be a lie."""
-    if name in ("transforms", "predicates") and setting.text:
-        findings.warn(setting.origin, "airmirror copies records unchanged; this is not applied")
-    elif name.endswith(".converter") and not setting.text.endswith(("ByteArrayConverter", "SimpleHeaderConverter")):
+    if name.endswith(".converter") and not setting.text.endswith(("ByteArrayConverter", "SimpleHeaderConverter")):
         findings.warn(setting.origin, "airmirror copies bytes unchanged; this converter is not applied")
     elif name == "errors.tolerance" and setting.text.lower() == "all":
         findings.warn(setting.origin, "airmirror never skips a record in silence; a refused one stops its partition")

@@ -17,6 +17,8 @@ KINDS = ("producer", "consumer", "admin")
 OWN_CLASS_PREFIXES = (
     "replication.policy.", "topic.filter.", "group.filter.", "config.property.filter.", "forwarding.admin.",
 )  # fmt: skip
+# Options of single transforms and their predicates, under names of the user's own.
+TRANSFORM_PREFIXES = ("transforms.", "predicates.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +145,9 @@ def effective_settings(scopes: Scopes, pair: Pair) -> dict[str, Setting]:
 
 
 def reaches_connectors(name: str) -> bool:
-    """Whether a top-level name counts for flows; `use.defaults.from`, our own and own classes' do here only."""
+    """Whether a top-level name counts for flows; for `use.defaults.from`, transforms and own names only here."""
     return (
         name in foreign.CONNECTOR_NAMES
         or is_security_name(name)
-        or name.startswith(("config.providers", opt.OWN_PREFIX, *OWN_CLASS_PREFIXES))
+        or name.startswith(("config.providers", opt.OWN_PREFIX, *OWN_CLASS_PREFIXES, *TRANSFORM_PREFIXES))
     )

@@ -222,6 +222,19 @@ def _class_name(text: str, _warn: Warn) -> str:
 CLASS = ValueType(label="class", expected="expected the name of a class", convert=_class_name)
 
 
+def _function(text: str, _warn: Warn) -> str:
+    if text and not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", text):
+        raise ValueError
+    return text
+
+
+FUNCTION = ValueType(
+    label="function", expected="expected a Python function as package.module:function", convert=_function
+)
+# What may name code of the user's own.
+IMPORTED = (CLASS, FUNCTION)
+
+
 def _schedule(text: str, _warn: Warn) -> Schedule:
     if text.lower() == "none":
         return None

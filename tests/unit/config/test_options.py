@@ -75,4 +75,5 @@ def test_our_own_options_are_those_of_the_contract() -> None:
         "airmirror.claim.renew.seconds": "5",
         "airmirror.transaction.timeout.ms": "60000",
         "airmirror.segments.max": "256",
+        "airmirror.record.function": "",
     }

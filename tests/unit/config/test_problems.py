@@ -131,7 +131,6 @@ def test_two_flows_whose_dags_would_have_one_name_are_refused() -> None:
         ("use.incremental.alter.configs = requested", "removed from MM2"),
         ("exactly.once.support = required", "write A->B.exactly.once.support"),
         ("enabled = true", "enables every flow"),
-        ("transforms = drop", "not applied"),
         ("errors.tolerance = all", "never skips"),
         ("emit.checkpoints.enabled = false", "runs without them too"),
         ("B->A.enabled = true ", "understood as true"),
