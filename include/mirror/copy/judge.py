@@ -141,6 +141,8 @@ def forgotten(state: PartitionState, position: int, downstream_end: int) -> Part
         downstream_offset=downstream_end,
         has_record=False,
         leader_epoch=None,
+        left_out_offset=None,
+        is_transformed=False,
         history=History(complete_from_start=True),
     )
 

@@ -1,8 +1,8 @@
 """Is the source's log still the one that was copied? A truncated and overwritten log looks whole from outside.
 
 Kafka's logs have the property of Raft's: records at the same offset with the same leader epoch have the same past.
-Each state keeps the epoch of the newest copied record, so that record, seen again with its epoch, is the witness for
-all before it. Offsets, with w the witness and e its epoch:
+Each state keeps the epoch of the newest record read, copied or left out, so that record, seen again with its epoch, is
+the witness for all before it. Offsets, with w the witness and e its epoch:
 
     ... w            e at w, or e at the first record behind it     the same log
     ... w            another epoch at w, an older one behind it     truncated, certainly
@@ -51,10 +51,10 @@ def truncated_partitions(
 ) -> tuple[dict[TopicPartition, str], list[TopicPartition]]:
     """Partitions whose log is another one, with the evidence; and those of which nothing can be said."""
     witnesses = {
-        spec.partition: (spec.state.upstream_offset, spec.state.leader_epoch)
+        spec.partition: (witness, spec.state.leader_epoch)
         for spec in specs
-        if spec.state is not None and spec.state.has_record and spec.state.leader_epoch is not None
-        if spec.state.upstream_offset >= log_starts[spec.partition] and spec.gap is None
+        if spec.state is not None and spec.state.leader_epoch is not None
+        if (witness := spec.state.witness) is not None and witness >= log_starts[spec.partition] and spec.gap is None
     }
     evidence: dict[TopicPartition, str] = {}
     unclear = dict(witnesses)
@@ -68,7 +68,7 @@ def truncated_partitions(
                 del unclear[partition]
             if testimony is Testimony.TRUNCATED:
                 now = ", ".join(f"{o}: {e}" for o, e in seen[-3:])
-                evidence[partition] = f"offset {at} was copied with leader epoch {epoch}, epochs there now: {now}"
+                evidence[partition] = f"offset {at} was read with leader epoch {epoch}, epochs there now: {now}"
             elif testimony is Testimony.SILENT:
                 unclear[partition] = witnesses[partition]
         unclear = {p: w for p, w in unclear.items() if p not in evidence}

@@ -38,9 +38,12 @@ def is_looked_at(ground: Ground, partition: TopicPartition, offset: int, answer:
         return False
     if answer.translation.downstream <= ground.target_starts.get(ground.remotes[partition], 0):
         return False  # its copy may be deleted, and what equals it be another
-    if partition.topic in ground.returning:
+    returns = partition.topic in ground.returning
+    state = ground.opposite_states.get(ground.remotes[partition]) if returns else ground.states.get(partition)
+    if state is not None and state.is_transformed:
+        return False  # what was dropped or changed on the way equals nothing, or another record
+    if returns:
         return True
-    state = ground.states.get(partition)
     # Ahead of the copy there is nothing to find; before the source's log start its own record is gone, and the next
     # one that is left would skip copies that the target still holds.
     return state is not None and ground.source_starts.get(partition, offset + 1) <= offset < state.position

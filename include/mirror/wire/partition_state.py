@@ -1,9 +1,11 @@
 """What airmirror remembers of one partition: MM2's offset sync with our extension behind it.
 
     upstream offset INT64, downstream offset INT64            MM2's sixteen bytes
-    "AM" version INT8 flags INT8                              flags: 1 has a record, 2 has a leader epoch
+    "AM" version INT8 flags INT8             flags: 1 has a record, 2 has an epoch, 4 left some out, 8 transformed
     position INT64, leader epoch INT32, source topic id, target topic id
-    run STRING, records and bytes copied so far, gaps, history (to the end)
+    run STRING, records and bytes copied so far
+    where some were left out: how many were dropped, how many were there already, the newest if it is the witness
+    gaps, history (to the end)
 
 MM2's readers ignore what lies behind their sixteen bytes, and a value without an extension is theirs.
 """
@@ -25,6 +27,8 @@ _MAGIC = b"AM"
 _HEAD = struct.Struct(">qq2sBBqi16s16s")
 _HAS_RECORD = 1
 _HAS_EPOCH = 2
+_LEFT_OUT = 4
+_TRANSFORMED = 8
 _VERSION_AT = OFFSETS.size + len(_MAGIC)
 
 
@@ -52,6 +56,20 @@ class PartitionState:
     # attempt of it died after a commit.
     record_count: int = 0
     byte_count: int = 0
+    # Records that were read and not copied: dropped by the flow's filters or function; or of the target's own kind.
+    dropped_count: int = 0
+    there_already_count: int = 0
+    # Whether records were ever left out or changed on the way: those of the two sides cannot be compared then.
+    is_transformed: bool = False
+    # The newest record that was read, where it was left out; the epoch is that record's then.
+    left_out_offset: int | None = None
+
+    @property
+    def witness(self) -> int | None:
+        """The newest record that was read: seen again with its epoch, it proves the log unchanged."""
+        if self.left_out_offset is not None:
+            return self.left_out_offset
+        return self.upstream_offset if self.has_record else None
 
     @property
     def downstream_end(self) -> int:
@@ -94,14 +112,14 @@ class PartitionState:
     def encode_value(self) -> bytes:
         if not self.run:
             raise ValueError(f"the state of {self.topic}-{self.partition} names no run")
-        has_epoch = self.leader_epoch is not None
+        left_out = self.left_out_offset is not None or self.dropped_count > 0 or self.there_already_count > 0
         out = bytearray(
             _HEAD.pack(
                 self.upstream_offset,
                 self.downstream_offset,
                 _MAGIC,
                 VERSION,
-                _HAS_RECORD * self.has_record | _HAS_EPOCH * has_epoch,
+                self._flags(left_out),
                 self.position,
                 self.leader_epoch or 0,
                 encode_topic_id(self.source_topic_id),
@@ -111,9 +129,18 @@ class PartitionState:
         out += write_string(self.run)
         write_unsigned_varint(out, self.record_count)
         write_unsigned_varint(out, self.byte_count)
+        if left_out:
+            write_unsigned_varint(out, self.dropped_count)
+            write_unsigned_varint(out, self.there_already_count)
+            write_unsigned_varint(out, 0 if self.left_out_offset is None else self.left_out_offset + 1)
         encode_gaps(out, self.gaps)
         out += self.history.encode()
         return bytes(out)
+
+    def _flags(self, left_out: bool) -> int:
+        has_epoch = self.leader_epoch is not None
+        told = (_HAS_RECORD, self.has_record), (_HAS_EPOCH, has_epoch), (_LEFT_OUT, left_out)
+        return sum(flag for flag, is_so in (*told, (_TRANSFORMED, self.is_transformed)) if is_so)
 
     @staticmethod
     def decode(key: bytes, value: bytes) -> PartitionState:
@@ -126,6 +153,11 @@ class PartitionState:
         run, at = read_string(value, _HEAD.size)
         record_count, at = read_unsigned_varint(value, at)
         byte_count, at = read_unsigned_varint(value, at)
+        dropped_count = there_already_count = left_out = 0
+        if flags & _LEFT_OUT:
+            dropped_count, at = read_unsigned_varint(value, at)
+            there_already_count, at = read_unsigned_varint(value, at)
+            left_out, at = read_unsigned_varint(value, at)
         gaps, at = decode_gaps(value, at)
         return PartitionState(
             topic=topic,
@@ -142,6 +174,10 @@ class PartitionState:
             run=run,
             record_count=record_count,
             byte_count=byte_count,
+            dropped_count=dropped_count,
+            there_already_count=there_already_count,
+            is_transformed=bool(flags & _TRANSFORMED),
+            left_out_offset=left_out - 1 if left_out else None,
         )
 
 

@@ -1,7 +1,8 @@
 """Random lives of one copied partition: both logs record by record, and the state that the real copy would have kept.
 
 Few different contents and timestamps, so that equal neighbours abound. Upstream a record may be plain, aborted or a
-marker; downstream a copy, a foreign record, or what an aborted attempt left. Logs lose their heads, a compacted source
+marker; downstream a copy, a foreign record, or what an aborted attempt left. A filter, which may be changed in between,
+leaves some records out. Logs lose their heads, a compacted source
 loses records in its middle, the remote topic is made anew, copying starts over or skips.
 """
 
@@ -73,6 +74,21 @@ class Log:
         return Samples(records=samples, is_whole=len(taken) == len(found) and stretch.end <= self.end)
 
 
+@dataclass
+class Filter:
+    """Leaves out some records, whatever they hold; today's file may leave out others than yesterday's."""
+
+    rng: random.Random
+    share: float = 0.0
+    salt: int = 0
+
+    def drops(self, offset: int) -> bool:
+        return self.share > 0 and random.Random(offset * 31 + self.salt).random() < self.share
+
+    def change(self) -> None:
+        self.share, self.salt = self.rng.choice([0.0, 0.2, 0.7]), self.salt + 1
+
+
 class CopiedPartition:
     """The two logs, the state, and steps that change them."""
 
@@ -80,6 +96,10 @@ class CopiedPartition:
         self.rng = rng = random.Random(seed)
         self.is_compacted = rng.random() < 0.25
         self.has_foreign_writer = rng.random() < 0.25
+        self.filter = Filter(random.Random(seed + 10**6))
+        self.has_filter = self.filter.rng.random() < 0.4
+        if self.has_filter:
+            self.filter.change()
         self.starts_latest = rng.random() < 0.2
         self.alphabet = rng.choice([1, 2, 3, 50, 10**6])
         self.cap = rng.choice([4, 6, 16, 64])
@@ -107,6 +127,8 @@ class CopiedPartition:
                 self.start_over()
             elif event < 0.05:
                 self.skip()
+            if self.has_filter and self.filter.rng.random() < 0.1:
+                self.filter.change()
             self.copy()
             if self.rng.random() < 0.08:
                 self.source.delete_head(self.rng.randint(self.source.start, self.source.end))
@@ -185,6 +207,8 @@ class CopiedPartition:
     def _write(self, start: int, end: int, *, is_visible: bool) -> list[tuple[int, int]]:
         written = []
         for offset, record in self.source.visible(start, end):
+            if self.filter.drops(offset):
+                continue
             if self.has_foreign_writer and self.rng.random() < 0.1:
                 self.target.append(Record(FOREIGN_CONTENT, 1))
             copy = Record(record.content, record.timestamp_ms, is_visible, offset)
@@ -192,7 +216,14 @@ class CopiedPartition:
         return written
 
     def _next_state(self, state: PartitionState, position: int, copied: list[tuple[int, int]]) -> PartitionState:
-        state = replace(state, position=position, run="r", target_topic_id=f"{self.target_id:>22}".replace(" ", "A"))
+        is_transformed = state.is_transformed or self.filter.share > 0
+        state = replace(
+            state,
+            position=position,
+            run="r",
+            is_transformed=is_transformed,
+            target_topic_id=f"{self.target_id:>22}".replace(" ", "A"),
+        )
         if not copied:
             return state if state.has_record else replace(state, upstream_offset=position)
         history = state.history.builder(cap=self.cap)

@@ -38,6 +38,7 @@ class Copier:
         self.cap = rng.choice([4, 5, 8, 16, 33, 64])
         self.has_foreign_writer = rng.random() < 0.3
         self.is_transactional = rng.random() < 0.6
+        self.filter_share = random.Random(seed + 10**6).choice([0.0, 0.0, 0.3, 0.9])  # records that are left out
         self.position = rng.choice([0, 0, 700, 10**12])  # the log may start late
         self.end = rng.choice([0, 0, 13, 10**9])  # records may already be there
         self.history = History(complete_from_start=rng.random() < 0.7)
@@ -63,6 +64,8 @@ class Copier:
                 self.end += 1  # our own commit marker
             if self.rng.random() < 0.5:
                 self.position += self.rng.randint(0, 3)  # markers and aborted records before the source's end
+            if self.rng.random() < self.filter_share:
+                self.position += self.rng.randint(1, 30)  # and what a filter drops
             yield
 
     def _recreate_target(self) -> None:
@@ -80,8 +83,11 @@ class Copier:
 
     def _copy_run(self, draft: HistoryBuilder) -> None:
         rng, oracle = self.rng, self.oracle
-        if self.is_transactional or rng.random() < 0.3:
+        is_rewound = not oracle.upstream and bool(self.history.segments)  # the next run must lie below the old head
+        if not is_rewound and (self.is_transactional or rng.random() < 0.3):
             self.position += rng.choice([1, 1, 1, 2, rng.randint(1, 60)])  # markers, aborted or compacted records
+        if not is_rewound and rng.random() < self.filter_share:
+            self.position += rng.randint(1, 30)  # records that a filter drops
         if rng.random() < 0.2:
             self.end += rng.randint(1, 40)  # markers of ours, an aborted attempt, a foreign writer
         length = rng.choice([1, 2, rng.randint(1, 20), rng.randint(1, 80)])

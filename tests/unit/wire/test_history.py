@@ -67,13 +67,15 @@ def test_translation_is_never_late_and_within_its_bound_after_every_append(block
 
 
 def test_random_histories_meet_what_they_are_meant_to_meet() -> None:
-    thinned = inexact_runs = 0
+    thinned = inexact_runs = filtered = 0
     for seed in range(50):
         copier = Copier(seed)
         list(copier.steps(STEP_COUNT))
+        filtered += copier.filter_share > 0
         thinned += copier.run_count > copier.cap
         inexact_runs += any(s.downstream_length > s.upstream_length for s in copier.history.segments)
     assert thinned > 20
+    assert filtered > 15
     assert inexact_runs > 5
 
 

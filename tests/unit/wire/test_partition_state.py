@@ -58,6 +58,31 @@ def test_state_on_the_wire() -> None:
     assert PartitionState.decode(written.encode_key(), written.encode_value()) == written
 
 
+def test_a_state_that_left_records_out_on_the_wire() -> None:
+    plain = state(record_count=300)
+    written = replace(plain, dropped_count=5, there_already_count=200, left_out_offset=42, is_transformed=True)
+    value, before = written.encode_value().hex(), plain.encode_value().hex()
+    assert value[32:40] == "414d" + "01" + "0f"
+    counts = "05" + "c801" + "2b"  # 5 dropped, 200 there already, the newest of them at 42
+    at = before.index("ac02" + "00") + 6
+    assert value[40:] == before[40:at] + counts + before[at:]
+    assert PartitionState.decode(written.encode_key(), written.encode_value()) == written
+
+
+@pytest.mark.parametrize(
+    ("facts", "witness"),
+    [
+        ({}, 41),
+        ({"left_out_offset": 42, "dropped_count": 1}, 42),
+        ({"has_record": False}, None),
+        ({"has_record": False, "left_out_offset": 42, "dropped_count": 1}, 42),
+    ],
+)
+def test_the_newest_record_read_is_the_witness_copied_or_not(facts: dict[str, Any], witness: int | None) -> None:
+    read = PartitionState.decode(state(**facts).encode_key(), state(**facts).encode_value())
+    assert read.witness == witness
+
+
 def test_mm2_reads_the_newest_copied_record_from_it() -> None:
     written = state()
     as_mm2 = OffsetSync.decode(written.encode_key(), written.encode_value())
