@@ -19,6 +19,7 @@
     │   ├── TopicRecreated
     │   ├── LogTruncated
     │   ├── RecordRefused
+    │   ├── RecordFunctionFailed
     │   ├── StateUnreadable
     │   ├── GroupRefused
     │   ├── CopyIncomplete
@@ -146,6 +147,10 @@ class LogTruncated(PersonMustAct):
 
 class RecordRefused(PersonMustAct):
     """The target, or its client, cannot take one record; its partition stops before it."""
+
+
+class RecordFunctionFailed(PersonMustAct):
+    """The user's record function raised, or gave back what is no record; its partition stops before that record."""
 
 
 class StateUnreadable(PersonMustAct):

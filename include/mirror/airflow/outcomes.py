@@ -21,6 +21,8 @@ def summary_of(document: Mapping[str, Any]) -> dict[str, Any]:
         "run": document["run"],
         "records": document["records"],
         "bytes": document["bytes"],
+        "dropped": document.get("dropped", 0),
+        "there_already": document.get("there_already", 0),
         "seconds": document["seconds"],
         "partitions": [_partition(partition) for partition in partitions[:LISTED]],
         "partitions_not_listed": len(partitions[LISTED:]) + document.get("partitions_not_listed", 0),
@@ -35,6 +37,7 @@ def summary_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _partition(partition: Mapping[str, Any]) -> dict[str, Any]:
     told = {key: partition[key] for key in ("topic", "partition", "remote_topic", "from", "to", "records", "bytes")}
+    told |= {key: partition[key] for key in ("dropped", "there_already") if key in partition}
     return {**told, "error": partition["error"]["error"]} if "error" in partition else told
 
 

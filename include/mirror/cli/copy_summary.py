@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 
 from mirror.cli.quantities import bytes_text, count_text, counted, duration_text
 from mirror.cli.tables import print_table
 from mirror.copy.result import CopyResult, PartitionResult
 from mirror.wire.gaps import Gap
 
-HEADINGS = ("topic", "partitions", "records", "bytes", "from → to")
+# Columns of flows that leave records out; others do not show them.
+LEFT_OUT = (("dropped", attrgetter("dropped_count")), ("there already", attrgetter("there_already_count")))
 # Offsets named one by one; more would bury the rest.
 NAMED_AT_MOST = 5
 
@@ -17,8 +19,9 @@ NAMED_AT_MOST = 5
 def print_summary(result: CopyResult) -> None:
     moved = [p for p in result.partitions if p.end != p.start]
     if moved:
+        headings = headings_of(moved)
         rows = list(topic_rows(moved))
-        print_table(result.flow, HEADINGS, rows, wrapped=("from → to",), right=("partitions", "records", "bytes"))
+        print_table(result.flow, headings, rows, wrapped=headings[-1:], right=headings[1:-1])
     for line in remarks(result):
         print(line)
     print(headline(result))
@@ -30,16 +33,29 @@ def headline(result: CopyResult) -> str:
         return f"{result.flow}: run {result.superseded_by} took over after {duration_text(result.seconds)}"
     if result.record_count:
         done = f"copied {counted(result.record_count, 'record')}, {bytes_text(result.byte_count)}, {took}"
+    elif result.dropped_count or result.there_already_count:
+        done = f"no record to copy, {took}"
     elif any(p.end != p.start for p in result.partitions):
         done = f"no record to copy, positions moved on, {took}"
     else:
         done = f"nothing to copy, {took}"
+    dropped = f"; dropped {count_text(result.dropped_count)}" if result.dropped_count else ""
+    there = f"; {count_text(result.there_already_count)} there already" if result.there_already_count else ""
     stopped = f"; {counted(len(result.failed), 'partition')} stopped" if result.failed else ""
     waiting = f"; {counted(len(result.waiting), 'topic')} waiting" if result.waiting else ""
-    return f"{result.flow}: {done}{stopped}{waiting}"
+    return f"{result.flow}: {done}{dropped}{there}{stopped}{waiting}"
 
 
-def topic_rows(partitions: Iterable[PartitionResult]) -> Iterator[list[str]]:
+def headings_of(partitions: Sequence[PartitionResult]) -> list[str]:
+    return ["topic", "partitions", "records", "bytes", *(name for name, _ in _left_out(partitions)), "from → to"]
+
+
+def _left_out(partitions: Sequence[PartitionResult]) -> list[tuple[str, Callable[[PartitionResult], int]]]:
+    return [(name, count) for name, count in LEFT_OUT if any(map(count, partitions))]
+
+
+def topic_rows(partitions: Sequence[PartitionResult]) -> Iterator[list[str]]:
+    columns = _left_out(partitions)
     by_topic: dict[str, list[PartitionResult]] = {}
     for partition in partitions:
         by_topic.setdefault(partition.partition.topic, []).append(partition)
@@ -49,6 +65,7 @@ def topic_rows(partitions: Iterable[PartitionResult]) -> Iterator[list[str]]:
             count_text(len(members)),
             count_text(sum(p.record_count for p in members)),
             bytes_text(sum(p.byte_count for p in members)),
+            *(count_text(sum(map(count, members))) for _, count in columns),
             _ways(members),
         ]
 

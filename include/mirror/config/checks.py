@@ -228,13 +228,6 @@ class _TopLevel(_Level):
         elif not _may_be_of_own_class(name) and not _is_providers(name):
             self.unknown(name, _NAMES)
 
-    def check_connects(self, name: str) -> None:
-        super().check_connects(name)
-        if name.startswith(TRANSFORM_PREFIXES):
-            self.findings.note(
-                self.settings[name].origin, f"MM2 drops it here and wants A->B.{name}; airmirror honours both"
-            )
-
 
 def _alias_of_connection(name: str) -> str | None:
     """The alias in `X.bootstrap.servers` and its like, when X is no cluster of the file."""

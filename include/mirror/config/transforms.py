@@ -20,8 +20,9 @@ from mirror.config import options as opt
 from mirror.config import types as t
 from mirror.config.flows import Flow
 from mirror.config.java_regex import RegexRefused, compile_java
-from mirror.config.placeholders import has_expression, resolve
+from mirror.config.placeholders import has_expression
 from mirror.config.problems import Findings, Origin, Severity, did_you_mean
+from mirror.config.providers import resolve
 from mirror.config.scopes import TRANSFORM_PREFIXES, Setting
 from mirror.errors import ConfigurationRefused
 
@@ -62,7 +63,10 @@ class FilterRule:
 def filters_of(flow: Flow) -> tuple[FilterRule, ...]:
     """The flow's Filters in the order of the file; refused with all problems where an expression hid them."""
     findings = Findings()
-    settings = {name: Setting(text=resolve(s.text), origin=s.origin) for name, s in _own(flow.settings).items()}
+    settings = {
+        name: Setting(text=resolve(setting, flow.settings), origin=setting.origin)
+        for name, setting in _own(flow.settings).items()
+    }
     rules = _Chain(settings, findings).filters()
     if problems := [str(problem) for problem in findings.of(Severity.PROBLEM)]:
         raise ConfigurationRefused("\n".join(problems), flow=flow.id, problems=problems)
@@ -72,6 +76,9 @@ def filters_of(flow: Flow) -> tuple[FilterRule, ...]:
 def check(flow: Flow, findings: Findings) -> None:
     """Tells every problem of a flow's transforms; what an expression hides is looked at when it is used."""
     settings = _own(flow.settings)
+    for name, setting in settings.items():
+        if name.startswith(TRANSFORM_PREFIXES) and setting.origin.key == name:
+            findings.note(setting.origin, f"MM2 drops it here and wants A->B.{name}; airmirror honours both")
     if not any(has_expression(setting.text) for setting in settings.values()):
         _Chain(settings, findings).filters()
 

@@ -33,6 +33,7 @@ from mirror.copy.witness import truncated_partitions
 from mirror.errors import MirrorError, StopNow
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.values import TopicPartition
+from mirror.records import transformation_of
 from mirror.topics import ensure_internal
 from mirror.wire import control as wire
 
@@ -81,6 +82,8 @@ class _Run:
         self._started = time.monotonic()
 
     def copy(self, executor: Callable[[], Executor]) -> CopyResult:
+        if (transformation := transformation_of(self._flow)) is not None:
+            transformation.prepare(self._flow.folder)
         ensure_internal(self._flow, self._target)  # 1
         self._progress.say(f"{self._flow}: looking at both clusters")
         seen = look_at(self._flow, self._links, self._source, self._target, self._request.topics)

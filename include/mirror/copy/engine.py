@@ -14,6 +14,8 @@ from typing import NamedTuple, Protocol
 from mirror.errors import MirrorError
 from mirror.kafka.values import TopicPartition
 
+# The code of a refusal that comes from the user's record function, not from a cluster.
+FUNCTION_FAILED = "RECORD_FUNCTION_FAILED"
 # No end is known: go on with what arrives until told to stop.
 OPEN_END = 2**63 - 1
 
@@ -52,6 +54,10 @@ class Move:
     leader_epoch: int | None = None
     # Records that the client cannot write unchanged: a timestamp of 0 means "now" to it.
     altered: list[int] = field(default_factory=list)
+    # Records that the flow's transformation leaves out; the newest one's offset where nothing was read behind it.
+    dropped_count: int = 0
+    there_already_count: int = 0
+    left_out_offset: int | None = None
 
 
 class Limits(NamedTuple):

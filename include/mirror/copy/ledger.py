@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from mirror.copy.engine import Move, Moved, Range, Refusal, StateRecord
+from mirror.copy.engine import FUNCTION_FAILED, Move, Moved, Range, Refusal, StateRecord
 from mirror.copy.result import PartitionResult, joined
 from mirror.copy.spec import FlowLinks, PartitionSpec, SlotSpec
-from mirror.errors import MirrorError, RecordRefused
+from mirror.errors import MirrorError, RecordFunctionFailed, RecordRefused
 from mirror.kafka.values import TopicPartition
 from mirror.wire.gaps import Gap
 from mirror.wire.history import History
@@ -112,7 +112,12 @@ class Ledger:
             run=self._spec.run,
             record_count=state.record_count + move.record_count,
             byte_count=state.byte_count + move.byte_count,
+            dropped_count=state.dropped_count + move.dropped_count,
+            there_already_count=state.there_already_count + move.there_already_count,
+            is_transformed=state.is_transformed or self._spec.transformation is not None,
         )
+        if move.runs or move.left_out_offset is not None:
+            state = replace(state, leader_epoch=move.leader_epoch, left_out_offset=move.left_out_offset)
         for gap in entry.unwritten:
             state = state.with_gap(gap)
         if not move.runs:
@@ -126,7 +131,6 @@ class Ledger:
             upstream_offset=last.upstream_start + last.length - 1,
             downstream_offset=last.downstream_end - 1,
             has_record=True,
-            leader_epoch=move.leader_epoch,
             history=history.freeze(),
         )
 
@@ -197,14 +201,26 @@ def _result(entry: _Entry) -> PartitionResult:
         end=entry.position,
         record_count=after.record_count - before.record_count,
         byte_count=after.byte_count - before.byte_count,
+        dropped_count=after.dropped_count - before.dropped_count,
+        there_already_count=after.there_already_count - before.there_already_count,
         gaps=tuple(entry.gaps),
         altered=tuple(entry.altered[:10]),
         error=entry.error or entry.refusal,
     )
 
 
-def _refused(links: FlowLinks, spec: PartitionSpec, refusal: Refusal) -> RecordRefused:
+def _refused(links: FlowLinks, spec: PartitionSpec, refusal: Refusal) -> MirrorError:
     topic, number = refusal.partition
+    if refusal.code == FUNCTION_FAILED:
+        return RecordFunctionFailed(
+            f"{refusal.partition}: the record function failed at offset {refusal.start}: {refusal.reason}",
+            next_step=f"mend the function and copy again, or leave the record out: "
+            f"airmirror resume '{links.flow}' --topic {topic} --partition {number} --skip-to {refusal.start + 1}",
+            cluster=links.source,
+            topic=topic,
+            partition=number,
+            offset=refusal.start,
+        )
     return RecordRefused(
         f"{refusal.partition}: cluster {links.target} refuses the record at offset {refusal.start} "
         f"in {spec.remote}: {refusal.code}: {refusal.reason}",

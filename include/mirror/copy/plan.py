@@ -11,6 +11,7 @@ from mirror.config import Flow
 from mirror.config import options as opt
 from mirror.copy.engine import OPEN_END
 from mirror.copy.spec import FlowLinks, PartitionSpec, SlotSpec, transactional_id
+from mirror.records import transformation_of
 
 
 def slots_wanted(flow: Flow, cores: int) -> int:
@@ -51,6 +52,7 @@ def plan_slots(
     if window_s:
         partitions = [replace(spec, end=OPEN_END, drain_to=spec.end) for spec in partitions]
     packed = pack(partitions, slots)
+    transformation = None if links.is_of_heartbeats else transformation_of(flow)
     return [
         SlotSpec(
             links=links,
@@ -69,6 +71,7 @@ def plan_slots(
             segments_cap=flow[opt.SEGMENTS_MAX],
             gap_fails=flow[opt.ON_GAP] == "fail",
             operation=operation,
+            transformation=transformation,
         )
         for number, specs in enumerate(packed)
     ]

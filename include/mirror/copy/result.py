@@ -21,6 +21,9 @@ class PartitionResult:
     end: int
     record_count: int = 0
     byte_count: int = 0
+    # Read and left out: dropped by filters or the record function; or kept from going where they have been.
+    dropped_count: int = 0
+    there_already_count: int = 0
     gaps: tuple[Gap, ...] = ()
     altered: tuple[int, ...] = ()
     error: MirrorError | None = None
@@ -35,6 +38,10 @@ class PartitionResult:
             "records": self.record_count,
             "bytes": self.byte_count,
         }
+        if self.dropped_count:
+            document["dropped"] = self.dropped_count
+        if self.there_already_count:
+            document["there_already"] = self.there_already_count
         if self.gaps:
             document["gaps"] = [{"from": g.start, "to": g.end, "reason": g.reason.name.lower()} for g in self.gaps]
         if self.altered:
@@ -77,6 +84,14 @@ class CopyResult:
         return sum(p.byte_count for p in self.partitions)
 
     @property
+    def dropped_count(self) -> int:
+        return sum(p.dropped_count for p in self.partitions)
+
+    @property
+    def there_already_count(self) -> int:
+        return sum(p.there_already_count for p in self.partitions)
+
+    @property
     def failed(self) -> tuple[PartitionResult, ...]:
         return tuple(p for p in self.partitions if p.error is not None)
 
@@ -96,6 +111,8 @@ class CopyResult:
             "run": self.run,
             "records": self.record_count,
             "bytes": self.byte_count,
+            "dropped": self.dropped_count,
+            "there_already": self.there_already_count,
             "seconds": round(self.seconds, 3),
             "partitions": told,
             "partitions_not_listed": len(worth_telling) - len(told),

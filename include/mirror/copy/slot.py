@@ -82,7 +82,7 @@ def _engine(spec: SlotSpec) -> Engine:
         {**links.source_consumer, "client.id": f"{links.source_consumer['client.id']}|slot-{spec.slot}"},
         isolation_level=spec.isolation_level,
     )
-    return RecordEngine(reader, writer, Bandwidth(spec.bytes_per_second))
+    return RecordEngine(reader, writer, Bandwidth(spec.bytes_per_second), spec.transformation)
 
 
 class _Slot:

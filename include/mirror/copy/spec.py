@@ -8,6 +8,7 @@ from typing import Any
 
 from mirror.copy.engine import OPEN_END
 from mirror.kafka.values import TopicPartition
+from mirror.records import Transformation
 from mirror.wire.gaps import Gap
 from mirror.wire.partition_state import PartitionState
 
@@ -102,6 +103,8 @@ class SlotSpec:
     gap_fails: bool
     # The operation that this run is part of; none for a flow that simply goes forward.
     operation: str = ""
+    # What the flow does to records; None: each is copied as it is.
+    transformation: Transformation | None = None
 
 
 def transactional_id(flow_key: str, slot: int) -> str:

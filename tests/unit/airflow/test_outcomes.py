@@ -104,6 +104,11 @@ class TestSummary:
         assert summary["partitions_stopped"] == 1
         assert {p["partition"]: p.get("error") for p in summary["partitions"]} == {0: None, 1: "RecordRefused"}
 
+    def test_what_was_left_out_is_counted(self) -> None:
+        summary = summary_of(document(partition(0, dropped_count=3), partition(1, there_already_count=9)))
+        assert (summary["dropped"], summary["there_already"]) == (3, 9)
+        assert [p.get("dropped") for p in summary["partitions"]] == [3, None]
+
     def test_it_is_plain_json(self) -> None:
         summary = summary_of(document(partition(0)))
         assert json.loads(json.dumps(summary)) == summary

@@ -36,6 +36,11 @@ def result(*partitions: PartitionResult, **facts: Any) -> CopyResult:
             result(part(0, record_count=1), part(1, 0, 0, error=REFUSED), waiting={"new": "no remote topic"}),
             "A->B: copied 1 record, 0 B, in 4.2 s; 1 partition stopped; 1 topic waiting",
         ),
+        (
+            result(part(0, record_count=7, dropped_count=3), part(1, record_count=0, there_already_count=1000)),
+            "A->B: copied 7 records, 0 B, in 4.2 s; dropped 3; 1,000 there already",
+        ),
+        (result(part(0, dropped_count=10)), "A->B: no record to copy, in 4.2 s; dropped 10"),
         (result(part(0, record_count=1), superseded_by="r2"), "A->B: run r2 took over after 4.2 s"),
     ],
 )
@@ -73,3 +78,14 @@ def test_everything_that_is_not_as_it_should_be_has_its_line() -> None:
 def test_an_idle_copy_prints_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     print_summary(result(part(0, 7, 7)))
     assert capsys.readouterr().out.splitlines() == ["A->B: nothing to copy, in 4.2 s"]
+
+
+def test_what_was_left_out_has_columns_only_where_there_is_any(capsys: pytest.CaptureFixture[str]) -> None:
+    print_summary(result(part(0, record_count=1)))
+    assert "dropped" not in capsys.readouterr().out
+    print_summary(result(part(0, record_count=7, dropped_count=3), part(1, dropped_count=4)))
+    table = capsys.readouterr().out.splitlines()
+    assert next(line.split() for line in table if "topic" in line)[:5] == [
+        "topic", "partitions", "records", "bytes", "dropped",
+    ]  # fmt: skip
+    assert next(line.split() for line in table if "orders" in line)[:6] == ["orders", "2", "7", "0", "B", "7"]
