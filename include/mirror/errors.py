@@ -22,6 +22,7 @@
     │   ├── RecordFunctionFailed
     │   ├── StateUnreadable
     │   ├── GroupRefused
+    │   ├── StillWritten
     │   ├── CopyIncomplete
     │   ├── DrillFailed
     │   └── VerificationFailed
@@ -159,6 +160,10 @@ class StateUnreadable(PersonMustAct):
 
 class GroupRefused(PersonMustAct):
     """Brokers did not give or take the offsets of groups; the other groups went on."""
+
+
+class StillWritten(PersonMustAct):
+    """A cluster that applications are to leave still gets records."""
 
 
 class CopyIncomplete(PersonMustAct):

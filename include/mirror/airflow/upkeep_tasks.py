@@ -13,6 +13,7 @@ from mirror.airflow.skipping import skipped_when_another_run_owns_the_flow
 from mirror.config import Flow
 from mirror.copy.gate import require_flow_forward
 from mirror.heartbeats import copy_heartbeats, emit, read_ages
+from mirror.operations.rights import note_rights
 from mirror.topics import apply_acls, apply_settings, compare_acls, compare_settings
 from mirror.topics.acls import acls_switch
 from mirror.topics.forwarding import clusters_of
@@ -48,6 +49,7 @@ def sync_acls(flow: Flow) -> dict[str, Any]:
         plan = compare_acls(flow, source, target)
         require_flow_forward(flow)
         summary = apply_acls(plan, target)
+        note_rights(flow, source, target)
     for notice in summary.notices:
         log.info("%s", notice)
     log.info("%s: %d ACLs granted, %d removed", flow, len(summary.granted), len(summary.revoked))

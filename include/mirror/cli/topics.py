@@ -14,6 +14,7 @@ from mirror.config import Flow
 from mirror.copy.gate import require_flow_forward
 from mirror.errors import MirrorError, UsageRefused
 from mirror.kafka.cluster import Cluster
+from mirror.operations.rights import note_rights
 from mirror.topics import apply, apply_acls, apply_settings, compare_acls, compare_settings, discover
 from mirror.topics.acls import AclSummary, acls_switch
 from mirror.topics.forwarding import clusters_of
@@ -76,7 +77,9 @@ def _mirror(flow: Flow, source: Cluster, target: Cluster, args: argparse.Namespa
     def equal_acls() -> AclSummary:
         plan = compare_acls(flow, source, target)
         require_flow_forward(flow)
-        return apply_acls(plan, target)
+        summary = apply_acls(plan, target)
+        note_rights(flow, source, target)
+        return summary
 
     settings = _unless(settings_switch(flow), equal_settings)
     acls = _unless(acls_switch(flow), equal_acls)

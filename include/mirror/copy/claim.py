@@ -131,7 +131,7 @@ def take_claim(
     reached("claim-written")
     held = HeldClaim(control, claim, read_to, policy.renew_s)
     try:
-        fence(links, max(highest + 1, 1 if links.is_of_heartbeats else FENCED_AT_LEAST))
+        fence(links, max(highest + 1, 1 if links.has_one_slot else FENCED_AT_LEAST))
     except BaseException:
         held.release()
         raise

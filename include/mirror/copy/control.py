@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mirror.copy.spec import FlowLinks
@@ -10,7 +10,7 @@ from mirror.kafka.cluster import Cluster
 from mirror.kafka.log import Appender, read_log
 from mirror.kafka.values import TopicPartition
 from mirror.wire import control as wire
-from mirror.wire.flow_state import FlowState, Operation
+from mirror.wire.flow_state import FlowState, Operation, SourceRights
 from mirror.wire.mm2_positions import Mm2Positions
 
 
@@ -29,11 +29,21 @@ class ControlState:
     given_to_mm2: dict[TopicPartition, int] = field(default_factory=dict)
     direction: FlowState | None = None
     operations: dict[str, Operation] = field(default_factory=dict)
+    rights: dict[int, SourceRights] = field(default_factory=dict)
     read_to: int = 0
 
     def result_of(self, run: str) -> dict[str, Any] | None:
         """The document of a run, if it is still among those kept."""
         return next((dict(r.document) for r in self.results.values() if r.run == run), None)
+
+    @property
+    def source_rights(self) -> SourceRights | None:
+        """What the source's applications may do there, when that was last seen; None if it never was."""
+        first = self.rights.get(0)
+        if first is None:
+            return None
+        parts = [self.rights[number] for number in range(first.parts) if number in self.rights]
+        return replace(first, rows=tuple(row for part in parts for row in part.rows))
 
     @property
     def newest_result(self) -> dict[str, Any] | None:
@@ -60,6 +70,8 @@ class ControlState:
                 self.direction = record
             case Operation():
                 self.operations[record.what] = record
+            case SourceRights():
+                self.rights[record.part] = record
             case _:
                 pass  # another version's, or removed
 
@@ -90,7 +102,7 @@ class Control:
 
     def _concerns(self, record: wire.ControlRecord) -> bool:
         """A state and an operation are of the whole flow, all else of the part that is copied apart."""
-        whole = isinstance(record, FlowState | Operation)
+        whole = isinstance(record, FlowState | Operation | SourceRights)
         return getattr(record, "flow", None) == (self._links.state_key if whole else self._links.flow_key)
 
     def write(self, *records: wire.WritableRecord) -> int:

@@ -14,9 +14,11 @@ from mirror.wire.control import flow_key
 
 # What sets the claim and the ids of the heartbeats' copy apart: no `airmirror.flow.id` may have a slash.
 _HEARTBEATS = "/heartbeats"
+# The claim that keeps two operations on one flow apart; it copies nothing.
+_OPERATION = "/operation"
 
 
-def links_of(flow: Flow, *, heartbeats: bool = False) -> FlowLinks:
+def links_of(flow: Flow, *, heartbeats: bool = False, operation: bool = False) -> FlowLinks:
     """The flow's clients, with stable names so that brokers' quotas can hold them, and its state topics.
 
     The heartbeats topics are copied apart from all others, beside a long copy and without Spark. Both copies keep their
@@ -27,7 +29,7 @@ def links_of(flow: Flow, *, heartbeats: bool = False) -> FlowLinks:
     location = "" if published is None else ("source" if published[0] == flow.source else "target")
     return FlowLinks(
         flow=flow.id,
-        flow_key=key + (_HEARTBEATS if heartbeats else ""),
+        flow_key=key + (_HEARTBEATS if heartbeats else "") + (_OPERATION if operation else ""),
         state_key=key,
         source=flow.source,
         target=flow.target,
@@ -44,6 +46,7 @@ def links_of(flow: Flow, *, heartbeats: bool = False) -> FlowLinks:
         published_topic=published[1] if published else "",
         mm2_offsets_topic=offsets_topic(flow),
         is_of_heartbeats=heartbeats,
+        has_one_slot=heartbeats or operation,
     )
 
 

@@ -39,6 +39,7 @@ class FlowLinks:
     mm2_offsets_topic: str = ""
     # The copy of the heartbeats topics alone: it has a claim and transactional ids of its own, and one slot.
     is_of_heartbeats: bool = False
+    has_one_slot: bool = False
 
     def __repr__(self) -> str:
         return f"FlowLinks({self.flow})"

@@ -41,6 +41,60 @@ class TopicAcl:
         return f"{self.permission} {self.operation} on {name} to {self.principal}{host}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Right:
+    """One binding on topics or groups, as an application meets it."""
+
+    resource: str  # topic | group
+    name: str
+    pattern: str
+    principal: str
+    host: str
+    operation: str
+    permission: str
+
+    def __str__(self) -> str:
+        name = f"{self.name} (prefix)" if self.pattern == "PREFIXED" else self.name
+        host = "" if self.host == "*" else f" from {self.host}"
+        return f"{self.permission} {self.operation} on {self.resource} {name} to {self.principal}{host}"
+
+    def to_row(self) -> tuple[str, ...]:
+        return self.resource, self.name, self.pattern, self.principal, self.host, self.operation, self.permission
+
+    @classmethod
+    def from_row(cls, row: Sequence[str]) -> Right:
+        resource, name, pattern, principal, host, operation, permission = row
+        return cls(
+            resource=resource,
+            name=name,
+            pattern=pattern,
+            principal=principal,
+            host=host,
+            operation=operation,
+            permission=permission,
+        )
+
+
+def list_rights(cluster: Cluster) -> frozenset[Right] | None:
+    """All bindings on topics and groups; None where the cluster has no authorizer."""
+    topics = topic_acls(cluster)
+    if topics is None:
+        return None
+    groups: Any = _bindings(cluster, ResourceType.GROUP)
+    found = {Right(resource="topic", name=acl.topic, **_terms(acl)) for acl in topics}
+    return frozenset(found | {Right(resource="group", name=b.name, **_terms(_read(b))) for b in groups})
+
+
+def _terms(acl: TopicAcl) -> dict[str, str]:
+    return {
+        "pattern": acl.pattern,
+        "principal": acl.principal,
+        "host": acl.host,
+        "operation": acl.operation,
+        "permission": acl.permission,
+    }
+
+
 def topic_acls(cluster: Cluster) -> frozenset[TopicAcl] | None:
     """All bindings on topics; None where the cluster is known to have no authorizer."""
     found = _described(cluster)
@@ -73,10 +127,14 @@ def _lacks_authorizer(cluster: Cluster) -> bool:
 
 
 def _described(cluster: Cluster) -> frozenset[TopicAcl]:
+    return frozenset(_read(binding) for binding in _bindings(cluster, ResourceType.TOPIC))
+
+
+def _bindings(cluster: Cluster, kind: ResourceType) -> Any:
     # None stands for anything, whatever the client's types say.
     anything: Any = None
     wanted = AclBindingFilter(
-        ResourceType.TOPIC,
+        kind,
         anything,
         ResourcePatternType.ANY,
         anything,
@@ -85,8 +143,7 @@ def _described(cluster: Cluster) -> frozenset[TopicAcl]:
         AclPermissionType.ANY,
     )
     future = cluster._client.describe_acls(wanted, request_timeout=REQUEST_TIMEOUT_S)
-    found: Any = cluster._wait("list ACLs of topics", future)
-    return frozenset(_read(binding) for binding in found)
+    return cluster._wait(f"list ACLs of {kind.name.lower()}s", future)
 
 
 def create_acls(cluster: Cluster, acls: Iterable[TopicAcl]) -> dict[TopicAcl, MirrorError | None]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
-from mirror.wire.flow_state import FlowState, Operation
+from mirror.wire.flow_state import FlowState, Operation, SourceRights
 from mirror.wire.json_document import Document, parse_object, record_key, record_value
 from mirror.wire.mm2_positions import Mm2Positions
 from mirror.wire.primitives import unreadable
@@ -252,15 +252,13 @@ class Unrecognised:
 
 
 KnownRecord = (
-    Claim | Life | Clock | Started | FirstPosition | SourceEnds | RunResult | FlowState | Operation | Mm2Positions
+    Claim | Life | Clock | Started | FirstPosition | SourceEnds | RunResult
+    | FlowState | Operation | SourceRights | Mm2Positions
 )
 WritableRecord = KnownRecord | Removed
 ControlRecord = WritableRecord | Unrecognised
 
-_KINDS: dict[str, type[KnownRecord]] = {
-    kind.KIND: kind
-    for kind in (Claim, Life, Clock, Started, FirstPosition, SourceEnds, RunResult, FlowState, Operation, Mm2Positions)
-}
+_KINDS: dict[str, type[KnownRecord]] = {kind.KIND: kind for kind in get_args(KnownRecord)}
 
 
 def decode(key: bytes, value: bytes | None) -> ControlRecord:

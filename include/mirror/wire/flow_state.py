@@ -48,6 +48,38 @@ class FlowState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRights:
+    """What applications may do on the source, as last seen; in parts, because a record has its limit.
+
+    A row is a binding's resource, name, pattern, principal, host, operation and permission.
+    """
+
+    KIND: ClassVar[str] = "source-rights"
+
+    flow: str
+    part: int
+    parts: int
+    at_ms: int
+    rows: tuple[tuple[str, ...], ...]
+
+    def encode_key(self) -> bytes:
+        return record_key(self, "part")
+
+    def encode_value(self) -> bytes:
+        return record_value(self, "parts", "at_ms", "rows")
+
+    @classmethod
+    def _from(cls, doc: Document) -> Self:
+        return cls(
+            flow=doc.text("flow"),
+            part=doc.number("part"),
+            parts=doc.number("parts"),
+            at_ms=doc.number("at_ms"),
+            rows=tuple(tuple(row) for row in doc.rows("rows")),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """How far the newest operation of a kind came: a run that is killed is taken up where this says."""
 

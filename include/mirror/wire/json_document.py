@@ -46,6 +46,12 @@ class Document:
             raise self._wrong(name, "a list of texts")
         return value
 
+    def rows(self, name: str) -> list[list[str]]:
+        value = self._members.get(name)
+        if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
+            raise self._wrong(name, "a list of rows")
+        return value
+
     def one_of(self, name: str, choices: Any) -> Any:
         value = self.text(name)
         if value not in get_args(choices):
