@@ -9,13 +9,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    ResourcePatternType,
+    ResourceType,
+)
 
 from integration.copying import Mirrored
 from integration.waiting import wait_for_equal
 from mirror.cli import topics as command
+from mirror.cli.main import main
 from mirror.errors import NotAuthorized
 from mirror.kafka.acls import TopicAcl, create_acls, delete_acls, topic_acls
 from mirror.kafka.cluster import Cluster
+from mirror.operations.failover_plan import FailoverRequest, plan_failover
 from mirror.topics import AclSummary, apply_acls, compare_acls
 from world.kafka import KafkaCluster, start_together
 from world.server_properties import Security
@@ -228,3 +237,33 @@ def test_the_task_says_what_it_granted_and_is_skipped_where_the_file_switches_it
     summary = sync_acls(mirrored.configure(""))
     assert (summary["granted_count"], summary["revoked_count"]) == (1, 0)
     expect(mirrored, {acl(mirrored.remote(topic), "reader")})
+
+
+def test_a_failovers_plan_names_whom_the_target_would_refuse_without_asking_the_source(
+    mirrored: Mirrored,
+) -> None:
+    topic = mirrored.topic("orders")
+    mirrored.mirror()
+    writer, reader = acl(topic, "shop", "WRITE"), acl(topic, "billing")
+    create_acls(mirrored.source, [writer, reader])
+    group = f"{mirrored.prefix}-billing"
+    binding = AclBinding(
+        ResourceType.GROUP,
+        group,
+        ResourcePatternType.LITERAL,
+        "User:billing",
+        "*",
+        AclOperation.READ,
+        AclPermissionType.ALLOW,
+    )
+    for future in mirrored.source._client.create_acls([binding]).values():
+        future.result(30)
+    wait_for_equal(lambda: len(of_flow(mirrored.source, mirrored)), 2)
+    assert main(["--config", str(mirrored.config), "topics", mirrored.flow.id]) == 0
+    plan = plan_failover(mirrored.flow, FailoverRequest(planned=False))
+    ours = [r for r in plan.rights if mirrored.prefix in str(r["name"])]
+    assert [(r["principal"], r["operation"], r["resource"], r["name"]) for r in ours] == [
+        ("User:billing", "READ", "group", group),
+        ("User:shop", "WRITE", "topic", mirrored.remote(topic)),
+    ]
+    assert f"--operation Write --topic '{mirrored.remote(topic)}'" in ours[1]["command"]

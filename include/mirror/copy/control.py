@@ -66,6 +66,12 @@ class ControlState:
                 self.results[record.place] = record
             case Mm2Positions():
                 self.given_to_mm2 |= {TopicPartition(record.topic, n): at for n, at in record.positions.items()}
+            case _:
+                self._take_of_flow(record)
+
+    def _take_of_flow(self, record: wire.ControlRecord) -> None:
+        """What is said of the whole flow, and outlives its runs."""
+        match record:
             case FlowState():
                 self.direction = record
             case Operation():

@@ -13,7 +13,8 @@ from mirror.groups.run import run_group_offsets
 from mirror.groups.summaries import OffsetSummary
 from mirror.kafka.cluster import Cluster
 from mirror.operations.failover_ground import TargetGround, checkpoints_as_of_now, rights_lacking, survey_target
-from mirror.operations.report import Section, moment
+from mirror.operations.pages import moment
+from mirror.operations.report import Section
 from mirror.operations.silence import SILENCE_S
 from mirror.operations.steps import Journal
 from mirror.wire.flow_state import FlowState

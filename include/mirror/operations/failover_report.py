@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from mirror.operations.report import Section, moment, span
+from mirror.operations.pages import moment, seconds
+from mirror.operations.report import Section
 
 # Partitions and groups in the record on the target; the rest are counted. A record has at most a megabyte.
 KEPT = 1000
@@ -41,7 +42,7 @@ class FailoverReport:
     commands: tuple[str, ...] = ()
 
     @property
-    def seconds(self) -> float:
+    def recovery_seconds(self) -> float:
         return (self.finished_ms - self.started_ms) / 1000
 
     @property
@@ -49,7 +50,7 @@ class FailoverReport:
         return tuple(g for g in self.groups if g["outcome"] in ("left alone", "failed"))
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "recovery_seconds": round(self.seconds, 3)}
+        return {**asdict(self), "recovery_seconds": round(self.recovery_seconds, 3)}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
@@ -77,7 +78,7 @@ class FailoverReport:
             text.append(f"Everything that was seen on {self.source} is on {self.target}.")
         rows = (
             ("recovery point", point if self.missing_at_least else f"{point} (the source as last seen)"),
-            ("recovery time", span(self.seconds)),
+            ("recovery time", seconds(self.recovery_seconds)),
             ("last sign of life of the source", moment(self.source_alive_ms)),
             ("verified", str(self.verified.get("summary", "not done"))),
             ("operation", self.operation),

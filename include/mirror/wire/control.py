@@ -252,8 +252,17 @@ class Unrecognised:
 
 
 KnownRecord = (
-    Claim | Life | Clock | Started | FirstPosition | SourceEnds | RunResult
-    | FlowState | Operation | SourceRights | Mm2Positions
+    Claim
+    | Life
+    | Clock
+    | Started
+    | FirstPosition
+    | SourceEnds
+    | RunResult
+    | FlowState
+    | Operation
+    | SourceRights
+    | Mm2Positions
 )
 WritableRecord = KnownRecord | Removed
 ControlRecord = WritableRecord | Unrecognised

@@ -112,6 +112,28 @@ class History:
         draft.append_run(upstream_start, upstream_length, downstream_start, downstream_length)
         return draft.freeze()
 
+    def cut(self, upstream_end: int) -> History:
+        """Only what lies before an upstream offset; inside a segment that is not exact, the whole segment goes."""
+        kept: list[Segment] = []
+        for segment in self.segments:
+            if segment.upstream_end <= upstream_end:
+                kept.append(segment)
+            elif segment.upstream_start < upstream_end and segment.is_exact:
+                length = upstream_end - segment.upstream_start
+                kept.append(Segment(segment.upstream_start, length, segment.downstream_start, length))
+        return History(kept, complete_from_start=self.complete_from_start)
+
+    def cut_back(self, downstream_end: int) -> History:
+        """Only what lies before a downstream offset."""
+        kept: list[Segment] = []
+        for segment in self.segments:
+            if segment.downstream_end <= downstream_end:
+                kept.append(segment)
+            elif segment.downstream_start < downstream_end and segment.is_exact:
+                length = downstream_end - segment.downstream_start
+                kept.append(Segment(segment.upstream_start, length, segment.downstream_start, length))
+        return History(kept, complete_from_start=self.complete_from_start)
+
     def thinned(self, cap: int) -> History:
         return History(thin(list(self.segments), cap), complete_from_start=self.complete_from_start)
 

@@ -5,7 +5,9 @@
     position INT64, leader epoch INT32, source topic id, target topic id
     run STRING, records and bytes copied so far
     where some were left out: how many were dropped, how many were there already, the newest if it is the witness
-    gaps, history (to the end)
+    gaps, [stretches, returned], history (to the end)
+
+Version 2 has what is in brackets: only partitions that an operation copied have it.
 
 MM2's readers ignore what lies behind their sixteen bytes, and a value without an extension is theirs.
 """
@@ -20,9 +22,12 @@ from mirror.wire.gaps import Gap, add_gap, decode_gaps, encode_gaps
 from mirror.wire.history import EMPTY, Early, Exact, History, Translation, Unknown, Upstream
 from mirror.wire.offset_sync import OFFSETS, OffsetSync, decode_key, encode_key
 from mirror.wire.primitives import read_string, read_unsigned_varint, unreadable, write_string, write_unsigned_varint
+from mirror.wire.round_trip import translate_both, translate_both_back
+from mirror.wire.stretches import Stretches, decode_stretches, encode_stretches
 from mirror.wire.topic_ids import decode_topic_id, encode_topic_id
 
 VERSION = 1
+VERSION_WITH_RETURN = 2
 _MAGIC = b"AM"
 _HEAD = struct.Struct(">qq2sBBqi16s16s")
 _HAS_RECORD = 1
@@ -63,6 +68,10 @@ class PartitionState:
     is_transformed: bool = False
     # The newest record that was read, where it was left out; the epoch is that record's then.
     left_out_offset: int | None = None
+    # Downstream offsets that hold nothing but our copies: kept while an operation copies, the opposite flow skips them.
+    stretches: Stretches = ()
+    # What came back from the target after a failover, as the returning flow knows it: its upstream is our downstream.
+    returned: History = EMPTY
 
     @property
     def witness(self) -> int | None:
@@ -86,6 +95,9 @@ class PartitionState:
 
     def translate(self, offset: int) -> Translation:
         """Where a group at this upstream offset goes on downstream; also while there are no segments yet."""
+        if self.returned.segments:
+            end = max(self.downstream_end, self.returned.segments[-1].upstream_end)
+            return translate_both(self.history, self.returned, offset, position=self.position, end=end)
         if self.history.segments:
             return self.history.translate(offset, position=self.position)
         if offset > self.position:
@@ -95,6 +107,8 @@ class PartitionState:
         return Unknown("the offset lies before what airmirror passed, and it copied nothing here yet")
 
     def translate_back(self, downstream: int) -> Upstream | Unknown:
+        if self.returned.segments:
+            return translate_both_back(self.history, self.returned, downstream, position=self.position)
         return self.history.translate_back(downstream, position=self.position)
 
     def offset_sync(self) -> OffsetSync:
@@ -118,7 +132,7 @@ class PartitionState:
                 self.upstream_offset,
                 self.downstream_offset,
                 _MAGIC,
-                VERSION,
+                VERSION_WITH_RETURN if self._has_return else VERSION,
                 self._flags(left_out),
                 self.position,
                 self.leader_epoch or 0,
@@ -134,6 +148,11 @@ class PartitionState:
             write_unsigned_varint(out, self.there_already_count)
             write_unsigned_varint(out, 0 if self.left_out_offset is None else self.left_out_offset + 1)
         encode_gaps(out, self.gaps)
+        if self._has_return:
+            encode_stretches(out, self.stretches)
+            returned = self.returned.encode()
+            write_unsigned_varint(out, len(returned))
+            out += returned
         out += self.history.encode()
         return bytes(out)
 
@@ -142,6 +161,10 @@ class PartitionState:
         told = (_HAS_RECORD, self.has_record), (_HAS_EPOCH, has_epoch), (_LEFT_OUT, left_out)
         return sum(flag for flag, is_so in (*told, (_TRANSFORMED, self.is_transformed)) if is_so)
 
+    @property
+    def _has_return(self) -> bool:
+        return bool(self.stretches or self.returned.segments)
+
     @staticmethod
     def decode(key: bytes, value: bytes) -> PartitionState:
         """Read a state; its segments are decoded when first looked at."""
@@ -149,7 +172,7 @@ class PartitionState:
         if len(value) == OFFSETS.size:
             return _from_mm2(OffsetSync.decode(key, value))
         _check_extension(f"{topic}-{partition}", value)
-        up, down, _, _, flags, position, epoch, source_id, target_id = _HEAD.unpack_from(value)
+        up, down, _, version, flags, position, epoch, source_id, target_id = _HEAD.unpack_from(value)
         run, at = read_string(value, _HEAD.size)
         record_count, at = read_unsigned_varint(value, at)
         byte_count, at = read_unsigned_varint(value, at)
@@ -159,6 +182,12 @@ class PartitionState:
             there_already_count, at = read_unsigned_varint(value, at)
             left_out, at = read_unsigned_varint(value, at)
         gaps, at = decode_gaps(value, at)
+        stretches: Stretches = ()
+        returned = EMPTY
+        if version == VERSION_WITH_RETURN:
+            stretches, at = decode_stretches(value, at)
+            length, at = read_unsigned_varint(value, at)
+            returned, at = History.decode(value[at : at + length]), at + length
         return PartitionState(
             topic=topic,
             partition=partition,
@@ -178,6 +207,8 @@ class PartitionState:
             there_already_count=there_already_count,
             is_transformed=bool(flags & _TRANSFORMED),
             left_out_offset=left_out - 1 if left_out else None,
+            stretches=stretches,
+            returned=returned,
         )
 
 
@@ -197,9 +228,9 @@ def _check_extension(partition: str, value: bytes) -> None:
     # A guessed position would lose or repeat records, so anything unexpected stops here.
     if value[OFFSETS.size : _VERSION_AT] != _MAGIC or len(value) <= _VERSION_AT:
         raise unreadable(f"the state of {partition} has {len(value)} bytes and no extension of airmirror's")
-    if value[_VERSION_AT] != VERSION:
+    if value[_VERSION_AT] not in (VERSION, VERSION_WITH_RETURN):
         raise StateUnreadable(
-            f"the state of {partition} has version {value[_VERSION_AT]}; this airmirror knows {VERSION}",
+            f"the state of {partition} has version {value[_VERSION_AT]}; this airmirror knows {VERSION_WITH_RETURN}",
             next_step="run the airmirror that wrote it, or a newer one: airmirror --version",
             partition=partition,
         )

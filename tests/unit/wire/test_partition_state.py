@@ -149,7 +149,7 @@ def test_segments_are_decoded_only_when_looked_at() -> None:
         pytest.param(state().encode_value()[:18], "no extension", id="cut before the version"),
         pytest.param(state().encode_value()[:40], "ends after 40", id="cut in the head"),
         pytest.param(state().encode_value()[:66], "string", id="cut in the run"),
-        pytest.param(state().encode_value()[:18] + b"\x02" + state().encode_value()[19:], "version 2", id="newer"),
+        pytest.param(state().encode_value()[:18] + b"\x03" + state().encode_value()[19:], "version 3", id="newer"),
     ],
 )
 def test_state_that_is_not_understood_is_refused(value: bytes, says: str) -> None:
