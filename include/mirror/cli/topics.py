@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
 from mirror.cli.failures import raise_joined
-from mirror.cli.topics_report import Plans, Switched, print_plans, print_summaries
+from mirror.cli.topics_report import Plans, print_plans, print_summaries
 from mirror.config import Flow
 from mirror.copy.gate import require_flow_forward
 from mirror.errors import MirrorError, UsageRefused
 from mirror.kafka.cluster import Cluster
 from mirror.operations.rights import note_rights
-from mirror.topics import apply, apply_acls, apply_settings, compare_acls, compare_settings, discover
+from mirror.topics import Switched, apply, apply_acls, apply_settings, compare_acls, compare_settings, discover
 from mirror.topics.acls import AclSummary, acls_switch
 from mirror.topics.forwarding import clusters_of
 from mirror.topics.settings_sync import SettingsSummary, settings_switch

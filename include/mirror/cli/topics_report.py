@@ -9,20 +9,7 @@ from typing import Any
 from mirror.cli.quantities import counted
 from mirror.cli.tables import print_table
 from mirror.errors import MirrorError
-from mirror.topics import AclPlan, AclSummary, SettingsPlan, SettingsSummary, TopicPlan, TopicSummary
-
-
-@dataclass(frozen=True, slots=True)
-class Switched:
-    """A part that the file switches off, and the line that does."""
-
-    off: str
-
-    def failure(self) -> None:
-        return None
-
-    def to_json(self) -> dict[str, Any]:
-        return {"off": self.off}
+from mirror.topics import AclPlan, AclSummary, SettingsPlan, SettingsSummary, Switched, TopicPlan, TopicSummary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

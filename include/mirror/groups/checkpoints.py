@@ -139,16 +139,21 @@ def write_checkpoints(flow: Flow, links: FlowLinks, target: Cluster, planned: It
         Appender(links.target, links.target_producer).append_records(records)
 
 
+def checkpoints_topic(flow: Flow, broker_count: int) -> tuple[NewTopic, str]:
+    """The topic as MM2 makes it, on a target of so many brokers, and what a person should know of it."""
+    factor, notice = replication_factor(flow, opt.CHECKPOINTS_REPLICATION_FACTOR, flow.target, broker_count)
+    name, settings = topic_of(flow).topic, {"cleanup.policy": "compact"}
+    return NewTopic(name=name, partition_count=1, replication_factor=factor, configs=settings), notice
+
+
 def ensure_topic(flow: Flow, target: Cluster) -> None:
     """Make the checkpoints topic as MM2 would, unless it is there."""
     name = topic_of(flow).topic
     if target.describe([name]):
         return
-    option = opt.CHECKPOINTS_REPLICATION_FACTOR
-    factor, notice = replication_factor(flow, option, flow.target, target.broker_count())
+    topic, notice = checkpoints_topic(flow, target.broker_count())
     if notice:
         log.warning("%s", notice)
-    topic = NewTopic(name=name, partition_count=1, replication_factor=factor, configs={"cleanup.policy": "compact"})
     for error in forwarded(flow, target).create_topics([topic]).values():
         if error is not None:
             raise error

@@ -47,15 +47,20 @@ def emit(flow: Flow) -> Heartbeat | None:
     return heartbeat
 
 
+def heartbeats_topic(flow: Flow, broker_count: int) -> tuple[NewTopic, str]:
+    """The topic as MM2 makes it, on a target of so many brokers, and what a person should know of it."""
+    factor, notice = replication_factor(flow, opt.HEARTBEATS_REPLICATION_FACTOR, flow.target, broker_count)
+    name, settings = naming.policy_of(flow).heartbeats_topic(), {"cleanup.policy": "compact"}
+    return NewTopic(name=name, partition_count=1, replication_factor=factor, configs=settings), notice
+
+
 def _ensure_topic(flow: Flow, name: str, target: Cluster) -> None:
     """Made as MM2 makes it; one that exists is taken as it is, because only its partition 0 is used."""
     if target.describe([name]):
         return
-    option = opt.HEARTBEATS_REPLICATION_FACTOR
-    factor, notice = replication_factor(flow, option, flow.target, target.broker_count())
+    topic, notice = heartbeats_topic(flow, target.broker_count())
     if notice:
         log.warning("%s", notice)
-    topic = NewTopic(name=name, partition_count=1, replication_factor=factor, configs={"cleanup.policy": "compact"})
     made = forwarded(flow, target).create_topics([topic])
     for error in (*made.values(), *wait_until_visible(target, {name: 1}).values()):
         if error is not None:

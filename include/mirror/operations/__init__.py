@@ -1,1 +1,1 @@
-"""What people do with a whole flow on a bad day, or rehearse for one: failover, failback, drill."""
+"""What people do with a whole flow: look before they run it, and on a bad day, or for one, turn it round."""

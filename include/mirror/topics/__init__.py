@@ -6,7 +6,7 @@ from mirror.topics.discovery import discover
 from mirror.topics.internal import ensure_internal
 from mirror.topics.plan import plan_topics
 from mirror.topics.settings_sync import SettingsPlan, SettingsSummary, apply_settings, compare_settings
-from mirror.topics.values import ClusterView, Creation, Growth, TopicFailure, TopicPlan, TopicSummary
+from mirror.topics.values import ClusterView, Creation, Growth, Switched, TopicFailure, TopicPlan, TopicSummary
 
 __all__ = [
     "AclPlan",
@@ -16,6 +16,7 @@ __all__ = [
     "Growth",
     "SettingsPlan",
     "SettingsSummary",
+    "Switched",
     "TopicFailure",
     "TopicPlan",
     "TopicSummary",

@@ -18,7 +18,8 @@ log = logging.getLogger(__name__)
 # Per request: a controller takes at most 10,000 changes at once, and a partition is about one.
 BATCH_TOPICS, BATCH_PARTITIONS = 200, 2000
 
-_NEXT_STEPS = {
+# By the code of a broker that refuses a topic.
+NEXT_STEPS = {
     "INVALID_REPLICATION_FACTOR": "set replication.factor (for internal topics offset-syncs.topic.replication.factor) "
     "to at most the number of brokers",
     "INVALID_CONFIG": "add the setting to config.properties.exclude, or change it on the source topic",
@@ -133,7 +134,7 @@ def _failure(cluster: Cluster, topic: str, error: MirrorError) -> TopicFailure:
     log.info("refused cluster=%s topic=%s reason=%s", cluster.alias, topic, error.message)
     if isinstance(error, TryAgain):
         return TopicFailure(cluster=cluster.alias, topic=topic, error=error)
-    next_step = error.next_step or _NEXT_STEPS.get(str(error.about.get("code")), "")
+    next_step = error.next_step or NEXT_STEPS.get(str(error.about.get("code")), "")
     refused = TopicRefused(error.message, next_step=next_step, cluster=cluster.alias, topic=topic)
     return TopicFailure(cluster=cluster.alias, topic=topic, error=refused)
 

@@ -95,6 +95,19 @@ class TopicPlan:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """A part that the file switches off, and the line that does."""
+
+    off: str
+
+    def failure(self) -> None:
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"off": self.off}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicFailure:
     """A topic that could not be made as it should be; the others were."""
