@@ -11,6 +11,7 @@
     │   ├── UnknownFlow
     │   ├── UsageRefused
     │   ├── NotAuthorized
+    │   ├── PreflightFailed
     │   ├── TopicNotFound
     │   ├── TopicRefused
     │   ├── PositionUnknown
@@ -116,6 +117,10 @@ class UsageRefused(PersonMustAct):
 
 class NotAuthorized(PersonMustAct):
     """The principal lacks a right for what was tried."""
+
+
+class PreflightFailed(PersonMustAct):
+    """Something that a flow needs before it runs is not there; `about["checks"]` lists all of it."""
 
 
 class TopicNotFound(PersonMustAct):

@@ -17,6 +17,8 @@ from mirror.config import options as opt
 from mirror.filters import topic_judge
 from mirror.naming import ReplicationPolicy
 
+_CYCLE = "cycle: "
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
@@ -28,6 +30,8 @@ class Decision:
     reason: str
     refused: bool = False
     is_heartbeats: bool = False
+    # Left out because its name tells that its records came from the target.
+    is_cycle: bool = False
 
 
 class Selector:
@@ -52,6 +56,7 @@ class Selector:
             reason=f"refused: remote name {problem}" if problem else reason,
             refused=bool(problem),
             is_heartbeats=is_heartbeats,
+            is_cycle=not selected and reason.startswith(_CYCLE),
         )
 
     def decide_all(self, topics: Iterable[str]) -> tuple[Decision, ...]:
@@ -77,7 +82,7 @@ class Selector:
         if not accepted:
             return False, reason
         if (copy_of := self._copied_from_target(topic)) is not None:
-            return False, f"cycle: `{copy_of}` came from {self.flow.target}"
+            return False, f"{_CYCLE}`{copy_of}` came from {self.flow.target}"
         return True, f"selected: {reason}"
 
     def _internal_owner(self, topic: str) -> str | None:

@@ -60,8 +60,11 @@ _HEARTBEATS: tuple[Option[Any], ...] = (
 def describe_topics(configuration: Configuration, flow: Flow) -> str:
     return (
         f"Creates the topics of **{flow.source}** that flow `{flow.id}` copies where they are missing on "
-        f"**{flow.target}**, and grows those that have too few partitions.\n\n"
-        f"Without Airflow: `airmirror topics {flow.slug}`; with `--dry-run` it shows each topic's decision and reason."
+        f"**{flow.target}**, and grows those that have too few partitions. `discover` begins with the quick part of "
+        "preflight: that these are two clusters, and that the rights for topics are there; what is missing fails it "
+        "with the command that grants it.\n\n"
+        f"Without Airflow: `airmirror topics {flow.slug}`; with `--dry-run` it shows each topic's decision and reason. "
+        f"All checks: `airmirror preflight {flow.slug}`; what every Dag would change: `airmirror plan {flow.slug}`."
         + _options(configuration, flow, _TOPICS)
     )
 

@@ -15,8 +15,8 @@ from mirror.errors import ConfigurationRefused, MirrorError, UnknownFlow, UsageR
 
 # One module of mirror.cli each, in the order in which a newcomer needs them.
 COMMANDS = (
-    "flows", "config", "topics", "copy", "heartbeats", "lag", "groups", "translate", "resume", "handover", "drill",
-    "failover",
+    "flows", "config", "preflight", "plan", "topics", "copy", "heartbeats", "lag", "groups", "translate", "resume",
+    "handover", "drill", "failover",
 )  # fmt: skip
 
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130

@@ -25,12 +25,16 @@ class SettingChange:
     value: str = ""
 
 
-def alter_settings(cluster: Cluster, changes: Mapping[str, Sequence[SettingChange]]) -> dict[str, MirrorError | None]:
+def alter_settings(
+    cluster: Cluster, changes: Mapping[str, Sequence[SettingChange]], *, validate_only: bool = False
+) -> dict[str, MirrorError | None]:
     """Change each topic's settings, all of a topic or none; per topic None or the error."""
     outcomes: dict[str, MirrorError | None] = {}
     for batch in _batches(changes):
         request = cluster._client.incremental_alter_configs(
-            [_resource(topic, wanted) for topic, wanted in batch], request_timeout=REQUEST_TIMEOUT_S
+            [_resource(topic, wanted) for topic, wanted in batch],
+            request_timeout=REQUEST_TIMEOUT_S,
+            validate_only=validate_only,
         )
         for resource, future in request.items():
             action = f"change settings of {resource.name}"

@@ -65,7 +65,7 @@ class TransactionalWriter:
             "transactional.id": transactional_id,
             "transaction.timeout.ms": timeout_ms,
             "enable.idempotence": True,
-            "logger": CLIENT_LOG,
+            "logger": settings.get("logger", CLIENT_LOG),
             "acks": "all",
             "message.max.bytes": CLIENT_RECORD_LIMIT_BYTES,
             "batch.size": min(batch_bytes, int(settings.get("batch.size", BATCH_BYTES))),
