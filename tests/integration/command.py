@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from integration.copying import Mirrored
-from mirror.cli import copy
+from mirror.cli import copy, verify
 from mirror.cli.main import main
 from mirror.copy.execution import InProcessExecutor
+from mirror.verify import execution
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Command:
         self._flow = flow
         self._capsys = capsys
         monkeypatch.setattr(copy, "make_executor", lambda master, flow: nullcontext(InProcessExecutor(2)))
+        monkeypatch.setattr(verify, "make_executor", lambda master, flow: nullcontext(execution.InProcessExecutor(2)))
         monkeypatch.delenv("AIRMIRROR_RUN_BY", raising=False)
 
     def __call__(self, name: str, *arguments: str) -> Outcome:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from integration import records
+from integration.command import Command
 from integration.copying import Mirrored
 from integration.records import Sent, numbered
 from integration.tampering import Copies, faithful, write_copies
@@ -72,7 +73,13 @@ TAMPERED = {
 }
 
 
-def test_each_difference_is_seen_and_exactly_it(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> None:
+def test_each_difference_is_seen_and_exactly_it(
+    tmp_path: Path,
+    east: KafkaCluster,
+    west: KafkaCluster,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     flow = Mirrored(tmp_path, east, west)
     topics = {name: flow.topic(name) for name in (*TAMPERED, "equal")}
     flow.make_remote_topics()
@@ -90,6 +97,17 @@ def test_each_difference_is_seen_and_exactly_it(tmp_path: Path, east: KafkaClust
     assert report.record_count == COUNT * len(topics) - 1
     with pytest.raises(VerificationFailed, match=f"{topics['missing']}-0: missing at upstream {AT}"):
         report.raise_if_different()
+    command = Command(flow, capsys, monkeypatch)
+    page = tmp_path / "report.html"
+    done = command("verify", "--topics", ".*-(missing|equal)", "--newest", "2000", "--report", str(page))
+    assert done.code == 1
+    assert [row[1:4] for row in done.rows(f"{topics['missing']}-0")] == [["1,999", "1", "missing"]]
+    assert [row[1:3] for row in done.rows(f"{topics['equal']}-0")] == [["2,000", "none"]]
+    assert f"missing at upstream {AT}" in done.err
+    assert "DIFFERENT" in page.read_text()
+    assert f"missing at upstream {AT}" in page.read_text()
+    done = command("verify", "--topics", topics["equal"], "--json")
+    assert (done.code, done.document["equal"], done.document["records"]) == (0, True, COUNT)
 
 
 def test_what_retention_took_on_either_side_is_right_and_counted(
@@ -147,6 +165,31 @@ def test_a_gap_is_reported_as_a_gap_and_foreign_records_before_ours_are_not_comp
     assert report.gaps == (gap,)
     assert report.foreign == 40
     assert report.record_count == COUNT - 30
+
+
+def test_what_the_flow_leaves_out_or_changes_is_expected_so(
+    tmp_path: Path, east: KafkaCluster, west: KafkaCluster
+) -> None:
+    filters = (
+        "SOURCE->TARGET.transforms = noTests\n"
+        "SOURCE->TARGET.transforms.noTests.type = org.apache.kafka.connect.transforms.Filter\n"
+        "SOURCE->TARGET.transforms.noTests.predicate = isTest\n"
+        "SOURCE->TARGET.predicates = isTest\n"
+        "SOURCE->TARGET.predicates.isTest.type = org.apache.kafka.connect.transforms.predicates.HasHeaderKey\n"
+        "SOURCE->TARGET.predicates.isTest.name = test\n"
+    )
+    flow = Mirrored(tmp_path, east, west, filters)
+    topic = flow.topic("filtered")
+    test = (("test", b""),)
+    flow.write(topic, [s._replace(headers=test) if n % 3 == 0 else s for n, s in enumerate(originals())])
+    flow.mirror().raise_if_incomplete()
+    report = report_of(run_verify(flow.flow), topic)
+    assert told(report) == []
+    assert report.right == {Right.LEFT_OUT.value: COUNT // 3}
+    assert report.record_count == COUNT - COUNT // 3
+    # Without the filter in the file, the same records are missing.
+    flow.configure("")
+    assert report_of(run_verify(flow.flow), topic).kinds == {"missing": COUNT // 3}
 
 
 def test_what_another_producer_writes_behind_the_copies_is_extra(

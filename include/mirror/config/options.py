@@ -204,6 +204,12 @@ ON_FOREIGN_DATA = Option(name="airmirror.on.foreign.data", type=t.one_of("fail",
 DRILL_SCHEDULE: Option[t.Schedule] = Option(name="airmirror.drill.schedule", type=t.SCHEDULE, default=None,
     since="airmirror", help="When a failover is rehearsed: cron (UTC), seconds between drills, or none (by hand, "
     "with the Dag mirror.drill or `airmirror drill`).")  # fmt: skip
+VERIFY_SCHEDULE: Option[t.Schedule] = Option(name="airmirror.verify.schedule", type=t.SCHEDULE, default=None,
+    since="airmirror", help="When both sides are compared: cron (UTC), seconds between runs, or none (by hand, "
+    "with the Dag mirror.verify or `airmirror verify`).")  # fmt: skip
+VERIFY_NEWEST = Option(name="airmirror.verify.newest", type=t.whole(least=0, most=_MS_MAX), default=1000000,
+    since="airmirror", help="How many of the newest offsets of each partition the Dag mirror.verify compares where its "
+    "form says nothing; 0: everything.")  # fmt: skip
 CLAIM_RENEW_SECONDS = Option(name="airmirror.claim.renew.seconds", type=t.whole(least=1), default=5,
     since="airmirror", help="How often a run renews its claim; it counts as dead after three times that.")  # fmt: skip
 TRANSACTION_TIMEOUT_MS = Option(name="airmirror.transaction.timeout.ms", type=t.whole(least=1000), default=60000,

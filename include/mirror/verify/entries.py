@@ -7,7 +7,7 @@ whatever their size. A changed record stays unseen if its hash is the same by ch
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 # key, value, headers, timestamp
 Content = tuple[int, int, int, int]
@@ -22,12 +22,6 @@ ANY_TIME = -(2**62)
 _LOG_APPEND_TIME = 2  # confluent_kafka.TIMESTAMP_LOG_APPEND_TIME
 
 
-class Expects(Protocol):
-    """What the target is to hold of a message: key, value, headers and timestamp; None where the flow leaves it out."""
-
-    def __call__(self, message: Any) -> tuple[Any, Any, Any, int] | None: ...
-
-
 def content_of(key: bytes | None, value: bytes | None, headers: Any, timestamp_ms: int) -> Content:
     # None and an empty list are the same on the wire.
     return hash(key), hash(value), hash(tuple(headers)) if headers else 0, timestamp_ms
@@ -35,17 +29,18 @@ def content_of(key: bytes | None, value: bytes | None, headers: Any, timestamp_m
 
 def upstream_content(message: Any) -> Content:
     """A record as the source has it."""
-    return content_of(message.key(), message.value(), _headers(message), message.timestamp()[1])
+    return content_of(message.key(), message.value(), headers_of(message), message.timestamp()[1])
 
 
 def downstream_content(message: Any) -> Content:
     """A record as the target has it; its brokers' own timestamp cannot be compared."""
     kind, timestamp_ms = message.timestamp()
     at = ANY_TIME if kind == _LOG_APPEND_TIME else timestamp_ms
-    return content_of(message.key(), message.value(), _headers(message), at)
+    return content_of(message.key(), message.value(), headers_of(message), at)
 
 
-def _headers(message: Any) -> Any:
+def headers_of(message: Any) -> Any:
+    """A message's headers, also where the client cannot read them."""
     try:
         return message.headers()
     except (UnicodeDecodeError, SystemError):

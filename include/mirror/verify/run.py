@@ -14,6 +14,7 @@ from mirror.copy.spec import FlowLinks
 from mirror.errors import MirrorError
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.values import TopicPartition
+from mirror.records import transformation_of
 from mirror.verify.beacon import Listener, Way
 from mirror.verify.execution import Executor, InProcessExecutor
 from mirror.verify.plan import VerifyPlan, pack, plan_comparisons
@@ -69,10 +70,13 @@ class _Verification:
         self._request = request
         self._say = say
         self._links: FlowLinks = links_of(flow)
+        self._transformation = transformation_of(flow)
         self._started = time.monotonic()
 
     def run(self, executor: Callable[[], Executor]) -> VerifyReport:
         self._say(f"{self._flow}: looking at both clusters, to compare {self._request}")
+        if self._transformation is not None:
+            self._transformation.prepare(self._flow.folder)
         with (
             Cluster(self._flow.source, self._links.source_admin) as source,
             Cluster(self._flow.target, self._links.target_admin) as target,
@@ -134,6 +138,7 @@ class _Verification:
             target_admin=links.target_admin,
             isolation_level=self._flow.isolation_level,
             comparisons=share,
+            transformation=self._transformation,
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mirror.kafka.values import TopicPartition
+from mirror.records import Transformation
 from mirror.verify.beacon import Address
 from mirror.wire.partition_state import PartitionState
 
@@ -58,6 +59,8 @@ class TaskSpec:
     target_admin: Mapping[str, Any]
     isolation_level: str
     comparisons: tuple[Comparison, ...]
+    # What the flow does to records on their way: the target is compared with what becomes of them.
+    transformation: Transformation | None = None
     told_to: Address | None = None
 
     def __repr__(self) -> str:

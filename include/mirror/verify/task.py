@@ -13,8 +13,10 @@ from mirror.errors import MirrorError
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.reader import SourceReader
 from mirror.kafka.values import TopicPartition
+from mirror.records import LeftOut, Record, Transformation, TransformationFailed
 from mirror.verify.beacon import Beacon, Way
-from mirror.verify.entries import Content, Stream, downstream_content, upstream_content
+from mirror.verify.differences import Right
+from mirror.verify.entries import Content, Stream, content_of, downstream_content, headers_of, upstream_content
 from mirror.verify.findings import Findings, Rules
 from mirror.verify.offset_map import OffsetMap
 from mirror.verify.reading import FETCHES, RangeReader
@@ -44,6 +46,7 @@ class _Task:
         self._source = Cluster(spec.source, spec.source_admin)
         self._target = Cluster(spec.target, spec.target_admin)
         self._beacon = Beacon(spec.number, spec.told_to)
+        self._transformation = spec.transformation
         self._done = Way()
 
     def close(self) -> None:
@@ -83,7 +86,7 @@ class _Task:
     def _walk(self, comparison: Comparison, share: Share) -> Findings:
         rules = _rules(comparison, share)
         findings = Findings(rules)
-        here, there = _Expected(findings, comparison), comparison.remote
+        here, there = _Expected(findings, comparison, self._transformation), comparison.remote
 
         def moved_upstream() -> int:
             rules.upstream_start = _log_start(self._source, comparison.partition)
@@ -109,15 +112,41 @@ class _Task:
 
 
 class _Expected:
-    """What the target is to hold of a source record."""
+    """What the target is to hold of a source record: itself, or what the flow's transformation makes of it."""
 
-    def __init__(self, findings: Findings, comparison: Comparison) -> None:
+    def __init__(self, findings: Findings, comparison: Comparison, transformation: Transformation | None) -> None:
         self._findings = findings
+        self._partition = comparison.partition
+        self._remote = comparison.remote.topic
+        self._transformation = transformation
         self._with_timestamps = comparison.compares_timestamps
 
     def __call__(self, message: Any) -> Content | None:
-        content = upstream_content(message)
-        return content if self._with_timestamps else (*content[:3], 0)
+        content = upstream_content(message) if self._transformation is None else self._transformed(message)
+        if content is None or self._with_timestamps:
+            return content
+        return (*content[:3], 0)
+
+    def _transformed(self, message: Any) -> Content | None:
+        (topic, number), headers = self._partition, headers_of(message)
+        record = Record(
+            topic,
+            self._remote,
+            number,
+            message.offset(),
+            message.key(),
+            message.value(),
+            tuple(headers or ()),
+            message.timestamp()[1],
+        )
+        try:
+            outcome = self._transformation.outcome(record) if self._transformation else record
+        except TransformationFailed:
+            return upstream_content(message)  # it stops a copy, so it has no counterpart but a gap
+        if isinstance(outcome, LeftOut):
+            self._findings.right[Right.LEFT_OUT] += 1
+            return None
+        return content_of(outcome.key, outcome.value, outcome.headers, outcome.timestamp_ms)
 
 
 def _actual(comparison: Comparison) -> Callable[[Any], Content]:
