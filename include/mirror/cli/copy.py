@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
 def _copy(flow: Flow, request: CopyRequest, args: argparse.Namespace) -> CopyResult:
     try:
         with progress_on(sys.stderr) as progress, make_executor(args.master, flow) as executor:
-            return run_copy(flow, request, _announced(executor, args.master, progress), progress)
+            return run_copy(flow, request, announced(executor, args.master, progress), progress)
     except MirrorError as error:
         if args.json:
             print(json.dumps(CopyResult(flow=flow.id, run=request.run, error=error).to_json(), indent=2))
@@ -111,7 +111,7 @@ def make_executor(master: str, flow: Flow) -> SparkExecutor:
     return SparkExecutor(master=master, name=f"airmirror {flow}", flow=flow)
 
 
-def _announced(executor: Executor, master: str, progress: Progress) -> Callable[[], Executor]:
+def announced(executor: Executor, master: str, progress: Progress) -> Callable[[], Executor]:
     """Spark's start takes seconds in which nothing else happens: say it, and how long it took."""
 
     def start() -> Executor:

@@ -1,4 +1,4 @@
-"""Wrong usage of copy, lag and resume: exit 2, a reason and what to do, before any cluster is asked."""
+"""Wrong usage of commands: exit 2, a reason and what to do, before any cluster is asked."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ def config(tmp_path: Path) -> str:
         (["copy", "A->B", "--topics", "orders("], "orders("),
         (["copy", "A->B", "--topics", "(?<!a*)b"], "--topics"),
         (["lag", "A->C"], "A->B"),
+        (["verify", "A->B", "--newest", "0"], "invalid number of offsets"),
+        (["verify", "A->B", "--from", "yesterday"], "expected a time"),
+        (["verify", "A->B", "--newest", "5", "--all"], "not allowed with"),
+        (["verify", "A->B", "--report", "report.txt"], ".html"),
+        (["legacy", "--consumer.config", "a", "--include", "x"], "--producer.config"),
+        (["legacy", "--consumer.config", "/no/a", "--producer.config", "/no/b", "--include", "x"], "/no/b"),
         (["resume", "A->B", "--restart"], "--topic"),
         (["resume", "A->B", "--topic", "t"], "--skip-to --restart"),
         (["resume", "A->B", "--topic", "t", "--restart", "--skip-to", "4"], "not allowed with"),

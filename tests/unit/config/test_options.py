@@ -76,4 +76,6 @@ def test_our_own_options_are_those_of_the_contract() -> None:
         "airmirror.transaction.timeout.ms": "60000",
         "airmirror.segments.max": "256",
         "airmirror.record.function": "",
+        "airmirror.verify.newest": "1000000",
+        "airmirror.verify.schedule": "",
     }
