@@ -31,6 +31,7 @@ class Right(Enum):
     IN_GAP = "in a recorded gap"
     LEFT_OUT = "left out by the flow's filters"
     OUTSIDE = "just before what was compared, where the offset map is not exact"
+    RETURNED = "it came back from the target after a failover: its original is there"
     TIME_OF_COPY = "its timestamp cannot be compared: 0 upstream, or the target's brokers set it"
 
 

@@ -6,17 +6,14 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable
-from typing import Any
 
 from mirror.errors import MirrorError
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.reader import SourceReader
 from mirror.kafka.values import TopicPartition
-from mirror.records import LeftOut, Record, Transformation, TransformationFailed
 from mirror.verify.beacon import Beacon, Way
-from mirror.verify.differences import Right
-from mirror.verify.entries import Content, Stream, content_of, downstream_content, headers_of, upstream_content
+from mirror.verify.entries import Stream
+from mirror.verify.expectation import Actual, Expected
 from mirror.verify.findings import Findings, Rules
 from mirror.verify.offset_map import OffsetMap
 from mirror.verify.reading import FETCHES, RangeReader
@@ -86,7 +83,8 @@ class _Task:
     def _walk(self, comparison: Comparison, share: Share) -> Findings:
         rules = _rules(comparison, share)
         findings = Findings(rules)
-        here, there = _Expected(findings, comparison, self._transformation), comparison.remote
+        there = comparison.remote
+        expected, actual = Expected(findings, comparison, self._transformation), Actual(comparison)
 
         def moved_upstream() -> int:
             rules.upstream_start = _log_start(self._source, comparison.partition)
@@ -96,8 +94,8 @@ class _Task:
             rules.downstream_start = _log_start(self._target, there)
             return rules.downstream_start
 
-        upstream = RangeReader(self._here, comparison.partition, comparison.upstream_end, here, moved_upstream)
-        downstream = RangeReader(self._there, there, comparison.downstream_end, _actual(comparison), moved_downstream)
+        upstream = RangeReader(self._here, comparison.partition, comparison.upstream_end, expected, moved_upstream)
+        downstream = RangeReader(self._there, there, comparison.downstream_end, actual, moved_downstream)
         Walk(
             Stream(upstream.batches(comparison.upstream_start)),
             Stream(downstream.batches(comparison.downstream_start)),
@@ -109,50 +107,6 @@ class _Task:
     def _tell(self, comparison: Comparison, findings: Findings, offset: int) -> None:
         way = Way(offset - comparison.upstream_start, findings.record_count, sum(findings.kinds.values()))
         self._beacon.tell(self._done + way)
-
-
-class _Expected:
-    """What the target is to hold of a source record: itself, or what the flow's transformation makes of it."""
-
-    def __init__(self, findings: Findings, comparison: Comparison, transformation: Transformation | None) -> None:
-        self._findings = findings
-        self._partition = comparison.partition
-        self._remote = comparison.remote.topic
-        self._transformation = transformation
-        self._with_timestamps = comparison.compares_timestamps
-
-    def __call__(self, message: Any) -> Content | None:
-        content = upstream_content(message) if self._transformation is None else self._transformed(message)
-        if content is None or self._with_timestamps:
-            return content
-        return (*content[:3], 0)
-
-    def _transformed(self, message: Any) -> Content | None:
-        (topic, number), headers = self._partition, headers_of(message)
-        record = Record(
-            topic,
-            self._remote,
-            number,
-            message.offset(),
-            message.key(),
-            message.value(),
-            tuple(headers or ()),
-            message.timestamp()[1],
-        )
-        try:
-            outcome = self._transformation.outcome(record) if self._transformation else record
-        except TransformationFailed:
-            return upstream_content(message)  # it stops a copy, so it has no counterpart but a gap
-        if isinstance(outcome, LeftOut):
-            self._findings.right[Right.LEFT_OUT] += 1
-            return None
-        return content_of(outcome.key, outcome.value, outcome.headers, outcome.timestamp_ms)
-
-
-def _actual(comparison: Comparison) -> Callable[[Any], Content]:
-    if comparison.compares_timestamps:
-        return downstream_content
-    return lambda message: (*downstream_content(message)[:3], 0)
 
 
 def _rules(comparison: Comparison, share: Share) -> Rules:
