@@ -156,6 +156,8 @@ class AirflowStandalone:
             "LOGGING__WORKER_LOG_SERVER_PORT": worker_log_port,
             "LOGGING__TRIGGER_LOG_SERVER_PORT": trigger_log_port,
             "DAG_PROCESSOR__REFRESH_INTERVAL": 10,
+            # Seconds, not five: on a busy machine a task that waits for the API server would be given up for dead.
+            "WORKERS__EXECUTION_API_TIMEOUT": 30,
         }
         return {"AIRFLOW_HOME": str(self.home)} | {f"AIRFLOW__{key}": str(value) for key, value in settings.items()}
 

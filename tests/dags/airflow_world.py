@@ -28,6 +28,7 @@ from world.kafka import KafkaCluster
 # Every flow but the first two is `alias->west`, where the alias is another name of east: each has its own state.
 SLOW = ("late", "marked", "cleared", "killed")
 ODD = ("picky", "anew", "held")
+REHEARSED = "rehearsed"
 LIMIT = "airmirror.copy.max.bytes.per.second"
 BYTES_PER_SECOND = 2_000
 
@@ -45,6 +46,13 @@ if "late-to-west.copy" in found and limit.exists():
 """
 
 
+OPERATIONS_FILE = """
+import runpy
+# Airflow looks for the words airflow and dag in a file before it reads it.
+globals().update({{name: dag for name, dag in runpy.run_path({operations!r}).items() if name.startswith("mirror.")}})
+"""
+
+
 class AirflowWorld:
     """Airflow, its clusters and its flows; topics are prefixed, because other tests use the clusters too."""
 
@@ -58,6 +66,8 @@ class AirflowWorld:
         dags.mkdir()
         source = DAG_FILE.format(flows=str(project.root() / "dags" / "flows.py"), limit=str(self.limit))
         (dags / "flows_with_a_limit.py").write_text(source)
+        operations = str(project.root() / "dags" / "operations.py")
+        (dags / "operations_of_flows.py").write_text(OPERATIONS_FILE.format(operations=operations))
         self.airflow = AirflowStandalone(
             directory / "airflow",
             self.config,
@@ -67,7 +77,7 @@ class AirflowWorld:
         )
 
     def _write_config(self, directory: Path) -> Path:
-        servers = {"east": self.east, "west": self.west} | dict.fromkeys((*SLOW, *ODD), self.east)
+        servers = {"east": self.east, "west": self.west} | dict.fromkeys((*SLOW, *ODD, REHEARSED), self.east)
         lines = [
             "replication.factor = 1",
             "airmirror.copy.schedule = none",
@@ -78,13 +88,15 @@ class AirflowWorld:
             f"topics = .*{self.prefix}-both-.*",
             *(f"{alias}->west.topics = {self.prefix}-slow" for alias in SLOW),
             *(f"{alias}->west.{LIMIT} = {BYTES_PER_SECOND}" for alias in SLOW),
-            *(f"{alias}->west.topics = {self.prefix}-{alias}" for alias in ODD),
+            *(f"{alias}->west.topics = {self.prefix}-{alias}" for alias in (*ODD, REHEARSED)),
+            "checkpoints.topic.replication.factor = 1",
+            f"groups = {self.prefix}-.*",
         ]
         return write_file(
             directory,
             "\n".join(lines) + "\n",
             clusters={alias: cluster.bootstrap_servers for alias, cluster in servers.items()},
-            flows=("east->west", "west->east", *(f"{alias}->west" for alias in (*SLOW, *ODD))),
+            flows=("east->west", "west->east", *(f"{alias}->west" for alias in (*SLOW, *ODD, REHEARSED))),
         )
 
     def lift_limit(self, alias: str) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from dags.airflow_world import AirflowWorld
+from dags.rehearsed import make_rehearsed
+from mirror.config import Flow
 from world.kafka import KafkaCluster
 
 # For Dags parsed in this process; before anything imports Airflow.
@@ -24,3 +26,9 @@ def airflow_world(
     world = AirflowWorld(tmp_path_factory.mktemp("airflow"), east, west)
     with world.airflow:
         yield world
+
+
+@pytest.fixture(scope="session")
+def rehearsed(airflow_world: AirflowWorld) -> Flow:
+    """A flow that is copied but for its last records, and has three groups with checkpoints."""
+    return make_rehearsed(airflow_world)

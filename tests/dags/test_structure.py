@@ -25,13 +25,13 @@ SUFFIXES = ("topics", "configs", "acls", "copy", "groups", "heartbeats")
 
 @pytest.fixture
 def parse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Parse:
-    """`parse(lines, flows=...)`: the DagBag of dags/ with this configuration."""
+    """`parse(lines, flows=...)`: the DagBag of a file of dags/ with this configuration."""
 
-    def dag_bag(lines: str = "", *, flows: tuple[str, ...] = ("A->B",)) -> Any:
+    def dag_bag(lines: str = "", *, flows: tuple[str, ...] = ("A->B",), file: str = "flows.py") -> Any:
         from airflow.dag_processing.dagbag import DagBag
 
         monkeypatch.setenv("AIRMIRROR_CONFIG", str(write_file(tmp_path, lines, flows=flows)))
-        return DagBag(DAGS)
+        return DagBag(DAGS / file)
 
     return dag_bag
 

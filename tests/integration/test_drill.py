@@ -140,7 +140,7 @@ def test_what_a_group_reads_again_and_what_a_failover_would_leave_alone_is_told(
     assert "it is ahead on" in reasons[ahead]
     assert "it has members on" in reasons[busy]
     assert "Groups that a failover would leave alone" in page.read_text()
-    assert f"<code>{billing}</code>" in page.read_text()
+    assert f"<td>{billing}</td>" in page.read_text()
 
 
 def test_a_dry_run_shows_the_chosen_groups_and_writes_nothing(groups: Groups, airmirror: Command) -> None:

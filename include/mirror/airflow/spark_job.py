@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk import BaseHook
+from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 
 from mirror.airflow.connections import answers_for
@@ -93,7 +93,7 @@ class SparkJobOperator(SparkSubmitOperator):
         return int(hook._submit_sp.wait()) if hook._submit_sp is not None else 0
 
 
-def require_client_mode() -> None:
+def require_client_mode() -> Connection:
     """Without the connection Airflow would go to a YARN nobody spoke of; in cluster mode the leash has no hold."""
     command = f"airflow connections add {CONNECTION} --conn-type spark --conn-host 'local[*,4]'"
     try:
@@ -105,6 +105,13 @@ def require_client_mode() -> None:
             f"connection {CONNECTION} asks for deploy mode cluster; airmirror's driver runs with its Airflow task",
             next_step=f"remove deploy-mode from the extra of connection {CONNECTION}",
         )
+    return connection
+
+
+def spark_master() -> str:
+    """The connection's master, for a driver inside the task's own process."""
+    connection = require_client_mode()
+    return f"{connection.host}:{connection.port}" if connection.port else str(connection.host)
 
 
 def _said(last_word: Path) -> Mapping[str, Any] | None:

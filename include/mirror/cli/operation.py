@@ -15,6 +15,7 @@ from mirror.cli.arguments import add_flow_argument, add_json_argument
 from mirror.cli.report_file import add_report_argument, write_report
 from mirror.cli.tables import print_table
 from mirror.copy.progress import SilentProgress
+from mirror.operations.pages import ROWS_MAX
 from mirror.operations.report import Section, markdown
 from mirror.spark import LOCAL_MASTER
 
@@ -61,7 +62,9 @@ def show(told: Told, *, as_json: bool, **more: Any) -> None:
 
 def _print(section: Section) -> None:
     if section.rows:
-        print_table(section.heading, section.headings, section.rows, wrapped=section.headings)
+        print_table(section.heading, section.headings, section.rows[:ROWS_MAX], wrapped=section.headings)
+        if len(section.rows) > ROWS_MAX:
+            print(f"  and {len(section.rows) - ROWS_MAX:,} more: --json")
     else:
         print(section.heading)
     for text in section.text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mirror.operations import pages
 
@@ -19,13 +20,28 @@ class Section:
     commands: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A plan or a report with all that is shown of it."""
+
+    title: str
+    parts: tuple[Section, ...]
+    document: dict[str, Any]
+
+    def sections(self) -> tuple[Section, ...]:
+        return self.parts
+
+    def to_json(self) -> dict[str, Any]:
+        return self.document
+
+
 def markdown(title: str, sections: Sequence[Section]) -> str:
     """The page; names in it are other people's words and are shown as they are."""
     return pages.document(f"# {pages.words(title)}", *(_section(section) for section in sections))
 
 
 def _section(section: Section) -> str:
-    rows = [[pages.code(cell) if cell else "" for cell in row] for row in section.rows]
+    rows = [[pages.words(cell) for cell in row] for row in section.rows]
     return pages.document(
         f"## {pages.words(section.heading)}",
         *(pages.words(text) for text in section.text),

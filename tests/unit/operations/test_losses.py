@@ -75,6 +75,6 @@ def test_a_report_survives_the_record_and_shows_foreign_names_as_they_are() -> N
     again = FailoverReport.from_json(report.to_json())
     assert again == report
     page = markdown(report.title, report.sections())
-    for words in ("`at least 30, as of 1970-01-01 00:00:05Z`", "it has members on B", "airmirror flows", "3.5 s"):
+    for words in ("| at least 30, as of 1970-01-01 00:00:05Z |", "it has members on B", "airmirror flows", "3.5 s"):
         assert words in page
     assert "\\|x" in page, "no name leaves its cell"

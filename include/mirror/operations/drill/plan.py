@@ -14,12 +14,13 @@ from mirror.copy.gate import require_forward
 from mirror.copy.links import links_of
 from mirror.copy.spec import FlowLinks
 from mirror.errors import UsageRefused
-from mirror.groups.checkpoints import Known, read_checkpoints
+from mirror.groups.checkpoints import Known
 from mirror.groups.discovery import GroupSelector
 from mirror.groups.offsets import GroupPlan, look_at_target, plan_group_offsets
 from mirror.groups.rehearsal import copy_of, leftovers
 from mirror.kafka.groups import GroupCluster
 from mirror.kafka.values import TopicPartition
+from mirror.operations.failover_ground import TargetGround, checkpoints_as_of_now, survey_target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,7 @@ class DrillPlan:
     target: str
     run: str
     groups: tuple[GroupDrill, ...]
+    ground: TargetGround
     # Groups with checkpoints that the request leaves out.
     not_chosen: int = 0
     # Copies of an earlier drill that was killed: removed first.
@@ -108,7 +110,9 @@ def plan_on(flow: Flow, links: FlowLinks, target: GroupCluster, request: DrillRe
     require_forward(links, target)
     _require_checkpoints(flow)
     selector = GroupSelector(flow)
-    known = [k for k in read_checkpoints(flow, links, target).values() if selector.judge_name(k.checkpoint.group)[0]]
+    ground = survey_target(flow, target)
+    found = checkpoints_as_of_now(flow, ground, target)
+    known = [k for k in found if selector.judge_name(k.checkpoint.group)[0]]
     chosen = [k for k in known if request.groups is None or request.groups.fullmatch(k.checkpoint.group)]
     if not chosen:
         raise UsageRefused(_no_group(flow, known, request), next_step=_next_step(flow, known), flow=flow.id)
@@ -133,6 +137,7 @@ def plan_on(flow: Flow, links: FlowLinks, target: GroupCluster, request: DrillRe
         target=flow.target,
         run=request.run,
         groups=groups,
+        ground=ground,
         not_chosen=len({k.checkpoint.group for k in known} - copies.keys()),
         leftovers=leftovers(flow, target),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -161,6 +162,11 @@ class DrillReport:
     groups: tuple[GroupFinding, ...]
     not_chosen: int = 0
     leftovers_removed: int = 0
+    # What a failover would have told of the loss, by the source as it was last seen: at least so much.
+    told_missing: int = 0
+    # Applications that the target would refuse, and on what ground that is known.
+    rights: tuple[Mapping[str, Any], ...] = ()
+    rights_known: str = ""
 
     @property
     def recovery_s(self) -> float:
@@ -204,7 +210,7 @@ class DrillReport:
             "passed": self.passed,
             "started": iso(self.started_ms),
             "ended": iso(self.ended_ms),
-            "recovery_point": self.point.to_json(),
+            "recovery_point": {**self.point.to_json(), "failover_would_tell_at_least": self.told_missing},
             "recovery_time": {
                 "seconds": round(self.recovery_s, 3),
                 "seconds_to_move_groups": round(self.moved_s, 3),
@@ -214,6 +220,8 @@ class DrillReport:
             "groups": [group.to_json() for group in self.groups],
             "groups_not_chosen": self.not_chosen,
             "leftovers_removed": self.leftovers_removed,
+            "rights_missing": [dict(right) for right in self.rights],
+            "rights_known": self.rights_known,
         }
 
 

@@ -27,6 +27,7 @@ from mirror.operations.drill.plan import DrillPlan, DrillRequest, GroupDrill, pl
 from mirror.operations.drill.point import measure_point
 from mirror.operations.drill.report import DrillReport
 from mirror.operations.drill.source import Place, SourceSide, look_at_source, read_places
+from mirror.operations.failover_ground import rights_lacking
 from mirror.wire.partition_state import PartitionState
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,7 @@ def run_drill(flow: Flow, request: DrillRequest, say: Say = lambda _: None) -> D
         # The source is read behind the target: what was copied meanwhile is then on both.
         side = look_at_source(flow, source, target, [group.group for group in plan.groups])
         here = _read_source(flow, links, source, side, plan, request, states)
+        rights, rights_known = rights_lacking(flow, plan.ground, target)
     findings = tuple(finding_of(group, rehearsed[group.group], side, here, bounds) for group in plan.groups)
     log.info("drilled flow=%s groups=%d failed=%d", flow.id, len(findings), sum(bool(f.failures) for f in findings))
     return DrillReport(
@@ -75,6 +77,9 @@ def run_drill(flow: Flow, request: DrillRequest, say: Say = lambda _: None) -> D
         groups=findings,
         not_chosen=plan.not_chosen,
         leftovers_removed=len(left),
+        told_missing=sum(each.missing for each in plan.ground.standings),
+        rights=tuple(right.to_json() for right in rights),
+        rights_known=rights_known,
     )
 
 

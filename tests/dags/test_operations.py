@@ -1,0 +1,137 @@
+"""The operations' Dags on a real Airflow, driven as automation would: what they do, keep, refuse and show to whom."""
+
+from __future__ import annotations
+
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Any
+
+import pytest
+
+from dags.airflow_world import AirflowWorld, wait_until
+from dags.rehearsed import GROUPS, UNCOPIED
+from mirror.config import Flow
+from mirror.copy.links import links_of
+from mirror.groups.checkpoints import Known, write_checkpoints
+from mirror.kafka.cluster import Cluster
+from mirror.wire.checkpoint import Checkpoint
+
+pytestmark = pytest.mark.slow
+
+DAG = "mirror.drill"
+
+
+def report_of(world: AirflowWorld, run: str, operation: str = "drill") -> str:
+    """The address that the task's link leads to."""
+    quoted = urllib.parse.quote(run, safe="")
+    answer = world.rest.get(f"/api/v2/dags/mirror.{operation}/dagRuns/{quoted}/taskInstances/{operation}/links")
+    return str(answer["extra_links"]["Report"])
+
+
+def fetch(url: str, token: str | None = None) -> tuple[int, str]:
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})
+    try:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as answer:
+            return int(answer.status), answer.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode()
+
+
+@pytest.fixture(scope="module")
+def drilled(airflow_world: AirflowWorld, rehearsed: Flow) -> str:
+    """A drill without approval, done."""
+    wait_until(lambda: DAG in airflow_world.rest.dags(), "the Dag of the drill")
+    run, state = airflow_world.run(DAG, {"flow": rehearsed.id, "approval": False})
+    assert state == "success", airflow_world.states(DAG, run)
+    return run
+
+
+def test_without_approval_the_drill_goes_on_by_itself(airflow_world: AirflowWorld, drilled: str) -> None:
+    assert airflow_world.states(DAG, drilled) == dict.fromkeys(("plan", "approve", "drill"), "success")
+    report = airflow_world.rest.xcom(DAG, drilled, "drill")
+    assert (report["passed"], report["recovery_point"]["records_missing"]) == (True, UNCOPIED)
+    assert [group["group"] for group in report["groups"]] == [airflow_world.topic(group) for group in GROUPS]
+
+
+def test_a_report_is_open_to_those_who_may_read_results_and_to_nobody_else(
+    airflow_world: AirflowWorld, drilled: str
+) -> None:
+    url = report_of(airflow_world, drilled)
+    status, page = fetch(url, airflow_world.airflow.rest_as("viewer").token())
+    assert (status, f"<td>{airflow_world.topic(GROUPS[0])}</td>" in page) == (200, True)
+    assert fetch(url)[0] == 401
+    assert fetch(url.replace("/drill", "/plan"), airflow_world.rest.token())[0] == 404
+    for path in ("/airmirror/docs", "/airmirror/openapi.json"):
+        assert "swagger" not in fetch(airflow_world.airflow.url + path)[1].lower()
+    assert f"report: {url}" in airflow_world.rest.logs(DAG, drilled, "drill")
+
+
+def test_a_rejected_plan_does_nothing(airflow_world: AirflowWorld, drilled: str, rehearsed: Flow) -> None:
+    world = airflow_world
+    run = world.trigger(DAG, {"flow": rehearsed.id})
+    wait_until(lambda: world.states(DAG, run)["approve"] == "awaiting_input", "the plan to be approved")
+    (detail,) = world.rest.get(f"/api/v2/dags/{DAG}/dagRuns/{urllib.parse.quote(run, safe='')}/hitlDetails")[
+        "hitl_details"
+    ]
+    assert world.topic(GROUPS[0]) in detail["body"]
+    assert detail["subject"] == f"Drill of {rehearsed.id}: go ahead?"
+    # One who answers within the first second fails the task: Airflow takes the end of its first half for its end.
+    read_until = time.monotonic() + 6
+    wait_until(lambda: time.monotonic() > read_until, "the plan to be read")
+    answer(world, run, "Reject")
+    assert world.rest.wait_run(DAG, run) == "success"
+    assert world.states(DAG, run) == {"plan": "success", "approve": "success", "drill": "skipped"}
+
+
+def answer(world: AirflowWorld, run: str, option: str) -> Any:
+    place = f"/api/v2/dags/{DAG}/dagRuns/{urllib.parse.quote(run, safe='')}/taskInstances/approve/-1/hitlDetails"
+    return world.rest.patch(place, {"chosen_options": [option], "params_input": {}})
+
+
+def test_a_mistyped_param_is_refused_without_a_retry(airflow_world: AirflowWorld, drilled: str) -> None:
+    run, state = airflow_world.run(DAG, {"flow": "rehearsed->west", "group": "billing"})
+    assert (state, airflow_world.task(DAG, run, "plan")["try_number"]) == ("failed", 1)
+    assert "unknown params: group; known: flow, groups, approval" in airflow_world.log(DAG, run, "plan")
+
+
+def test_a_failed_drill_fails_its_run_once_and_keeps_its_report(
+    airflow_world: AirflowWorld, drilled: str, rehearsed: Flow
+) -> None:
+    world, group = airflow_world, airflow_world.topic("late")
+    links = links_of(rehearsed)
+    late = Checkpoint(
+        group=group,
+        topic=f"{rehearsed.source}.{world.topic('rehearsed')}",
+        partition=0,
+        upstream_offset=50,
+        downstream_offset=51,
+        metadata="",
+    )
+    with Cluster(rehearsed.target, links.target_admin) as target:
+        write_checkpoints(rehearsed, links, target, [Known(checkpoint=late)], at_ms=1)
+    run, state = world.run(DAG, {"flow": rehearsed.id, "approval": False, "groups": group})
+    assert (state, world.task(DAG, run, "drill")["try_number"]) == ("failed", 1)
+    assert world.rest.xcom(DAG, run, "drill")["passed"] is False
+    status, page = fetch(report_of(world, run), world.rest.token())
+    assert (status, "FAILED" in page, "has another key, value or headers" in page) == (200, True, True)
+
+
+def test_after_a_failover_the_flows_own_dags_skip_and_a_second_one_tells_the_same_report(
+    airflow_world: AirflowWorld, drilled: str, rehearsed: Flow
+) -> None:
+    """The last test of this flow: nothing goes along it any more."""
+    world, conf = airflow_world, {"flow": rehearsed.id, "mode": "unplanned", "approval": False}
+    run, state = world.run("mirror.failover", conf)
+    assert state == "success", world.states("mirror.failover", run)
+    report = world.rest.xcom("mirror.failover", run, "failover")
+    assert (report["flow"], report["mode"]) == (rehearsed.id, "unplanned")
+    moved = {group["group"] for group in report["groups"] if group["outcome"] == "moved"}
+    assert {world.topic(group) for group in GROUPS} <= moved
+    status, page = fetch(report_of(world, run, "failover"), world.rest.token())
+    assert (status, "What to type next" in page) == (200, True)
+    late, state = world.run(f"{rehearsed.slug}.copy")
+    assert (state, set(world.states(f"{rehearsed.slug}.copy", late).values())) == ("success", {"skipped"})
+    again, state = world.run(DAG, {"flow": rehearsed.id, "approval": False})
+    assert (state, world.states(DAG, again)["drill"]) == ("success", "skipped")
