@@ -13,6 +13,7 @@ from pathlib import Path
 
 from mirror.config import Flow, load
 from mirror.config.flows import Side
+from mirror.operations.preflight.for_operations import OPERATIONS
 from mirror.operations.preflight.rights import Right, Row, operation_word
 from mirror.operations.preflight.table import TABLE, rights_of
 
@@ -67,7 +68,7 @@ No right to delete anything, and none to write to the source but where a line of
 
 def render() -> str:
     """The whole page."""
-    return "".join((_HEAD, *_table("source"), *_table("target"), *_commands(), _TAIL))
+    return "".join((_HEAD, *_table("source"), *_table("target"), *_operations(), *_commands(), _TAIL))
 
 
 def _table(side: Side) -> Iterator[str]:
@@ -76,6 +77,16 @@ def _table(side: Side) -> Iterator[str]:
         if row.side == side:
             tasks = ", ".join(f"`{task}`" for task in row.tasks)
             yield f"| {row.operation} | {row.where} | {row.why} | {tasks} | {_spared(row)} |\n"
+
+
+def _operations() -> Iterator[str]:
+    yield (
+        "\n## For operations\n\n"
+        "A flow runs without these. `verify` needs no more than the flow; `failback` needs the rights of flow B->A.\n\n"
+        "| command | right | on | side | why |\n|---|---|---|---|---|\n"
+    )
+    for row in OPERATIONS:
+        yield f"| `{row.tasks[0]}` | {row.operation} | {row.where} | {row.side} | {row.why} |\n"
 
 
 def _spared(row: Row) -> str:
