@@ -14,6 +14,7 @@ from typing import Any
 
 from confluent_kafka.admin import AdminClient, NewTopic
 
+import documented
 from flow_files import write_file
 from integration import records
 from integration.records import Sent
@@ -29,6 +30,7 @@ from world.kafka import KafkaCluster
 SLOW = ("late", "marked", "cleared", "killed")
 ODD = ("picky", "anew", "held")
 REHEARSED = "rehearsed"
+OWN = "own"  # has a policy, a filter and a record function of its own, as docs/ shows them
 LIMIT = "airmirror.copy.max.bytes.per.second"
 BYTES_PER_SECOND = 2_000
 
@@ -77,7 +79,7 @@ class AirflowWorld:
         )
 
     def _write_config(self, directory: Path) -> Path:
-        servers = {"east": self.east, "west": self.west} | dict.fromkeys((*SLOW, *ODD, REHEARSED), self.east)
+        servers = {"east": self.east, "west": self.west} | dict.fromkeys((*SLOW, *ODD, REHEARSED, OWN), self.east)
         lines = [
             "replication.factor = 1",
             "airmirror.copy.schedule = none",
@@ -91,12 +93,15 @@ class AirflowWorld:
             *(f"{alias}->west.topics = {self.prefix}-{alias}" for alias in (*ODD, REHEARSED)),
             "checkpoints.topic.replication.factor = 1",
             f"groups = {self.prefix}-.*",
+            documented.chosen_classes(directory, "replication.policy", "topic.filter", flow=f"{OWN}->west"),
+            documented.record_function(directory, f"{OWN}->west"),
         ]
+        (directory / "topics.txt").write_text(f"{self.topic(OWN)}\n")
         return write_file(
             directory,
             "\n".join(lines) + "\n",
             clusters={alias: cluster.bootstrap_servers for alias, cluster in servers.items()},
-            flows=("east->west", "west->east", *(f"{alias}->west" for alias in (*SLOW, *ODD, REHEARSED))),
+            flows=("east->west", "west->east", *(f"{alias}->west" for alias in (*SLOW, *ODD, REHEARSED, OWN))),
         )
 
     def lift_limit(self, alias: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from dags.airflow_world import ODD, SLOW, AirflowWorld, wait_until
+from dags.airflow_world import ODD, OWN, SLOW, AirflowWorld, wait_until
 from integration import records
 from integration.records import Sent, numbered
 from mirror.copy.claim import ClaimPolicy, take_claim
@@ -99,6 +99,22 @@ def test_a_run_with_nothing_to_do_starts_no_spark_and_writes_nothing(
     run, state = airflow_world.run("east-to-west.topics")
     assert airflow_world.states("east-to-west.topics", run) == {"discover": "success", "create_topics": "skipped"}
     assert ends(airflow_world.west, airflow_world.prefix) == before
+
+
+def test_a_policy_a_filter_and_a_function_of_ones_own_work_in_the_dags(airflow_world: AirflowWorld) -> None:
+    world, topic = airflow_world, airflow_world.topic(OWN)
+    world.create(world.east, topic)
+    plain = numbered(40, partitions=2)
+    internal = Sent(value=b"not for others", headers=(("internal", b""),))
+    world.write(world.east, topic, [*plain[:20], internal, *plain[20:]])
+    for dag in (f"{OWN}-to-west.topics", f"{OWN}-to-west.copy"):
+        run, state = world.run(dag)
+        assert (state, set(world.states(dag, run).values())) == ("success", {"success"}), world.states(dag, run)
+    remote = f"{topic}-copied-from-{OWN}"
+    copied = records.read(world.west.bootstrap_servers, [remote])[remote]
+    assert {n: [r.value for r in found] for n, found in copied.items()} == {
+        n: [sent.value for sent in plain if sent.partition == n] for n in (0, 1)
+    }
 
 
 def test_a_form_that_asks_for_other_topics_copies_none(

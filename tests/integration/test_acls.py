@@ -17,6 +17,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+import documented
 from integration.copying import Mirrored
 from integration.waiting import wait_for_equal
 from mirror.cli import topics as command
@@ -26,6 +27,7 @@ from mirror.kafka.acls import TopicAcl, create_acls, delete_acls, topic_acls
 from mirror.kafka.cluster import Cluster
 from mirror.operations.failover_plan import FailoverRequest, plan_failover
 from mirror.topics import AclSummary, apply_acls, compare_acls
+from mirror.topics.forwarding import clusters_of
 from world.kafka import KafkaCluster, start_together
 from world.server_properties import Security
 
@@ -267,3 +269,19 @@ def test_a_failovers_plan_names_whom_the_target_would_refuse_without_asking_the_
         ("User:shop", "WRITE", "topic", mirrored.remote(topic)),
     ]
     assert f"--operation Write --topic '{mirrored.remote(topic)}'" in ours[1]["command"]
+
+
+def test_rights_are_given_by_the_admin_that_the_file_names(
+    tmp_path: Path, guarded: tuple[KafkaCluster, KafkaCluster]
+) -> None:
+    mirrored = Mirrored(tmp_path, *guarded, documented.chosen_classes(tmp_path, "forwarding.admin"))
+    topic = mirrored.topic("orders")
+    grant(mirrored.source, mirrored, acl(topic, "reader"))
+    with clusters_of(mirrored.flow, "acls") as (source, target):
+        apply_acls(compare_acls(mirrored.flow, source, target), target)
+    wanted = acl(mirrored.remote(topic), "reader")
+    wait_for_equal(lambda: of_flow(mirrored.target, mirrored), frozenset({wanted}))
+    assert json.loads((tmp_path / "changes.jsonl").read_text()) == {
+        "cluster": mirrored.aliases[1],
+        "grant": [str(wanted)],
+    }

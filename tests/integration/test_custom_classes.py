@@ -30,7 +30,7 @@ def mirrored(
     """A flow with all of the page's classes; its own topics are listed for the topic filter by the test."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "topics.txt").touch()
-    yield Mirrored(tmp_path, east, west, documented.install(tmp_path))
+    yield Mirrored(tmp_path, east, west, documented.classes(tmp_path))
     for name in [name for name in sys.modules if name.partition(".")[0] == "acme"]:
         del sys.modules[name]
 

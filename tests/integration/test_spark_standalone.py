@@ -11,8 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from faults.runs import AIRMIRROR, DEADLINE_S
+import documented
+from faults.runs import AIRMIRROR, DEADLINE_S, JOB, SPARK_SUBMIT
 from faults.scenario import Scenario
+from integration import records
+from integration.copying import Mirrored
+from integration.records import Sent, numbered
+from mirror.shipping import shipped
 from world.kafka import KafkaCluster
 from world.spark import SparkStandalone
 
@@ -82,3 +87,39 @@ def test_credentials_are_not_sent_over_an_open_connection(
     assert refused.returncode == 1
     assert "spark.authenticate=true, spark.network.crypto.enabled=true" in refused.stderr
     assert not any(scenario.mirrored.downstream_values(topic) for topic in scenario.counts)
+
+
+@pytest.mark.parametrize("by", ["airmirror copy", "spark-submit"])
+def test_own_classes_and_functions_reach_executors_that_share_no_disk_with_us(
+    tmp_path: Path, spark: SparkStandalone, east: KafkaCluster, west: KafkaCluster, by: str
+) -> None:
+    lines = documented.chosen_classes(tmp_path, "replication.policy", "topic.filter") + documented.record_function(
+        tmp_path
+    )
+    mirrored = Mirrored(tmp_path, east, west, lines)
+    topic = mirrored.topic("orders", 2)
+    (tmp_path / "topics.txt").write_text(f"{topic}\n")
+    plain = numbered(100, partitions=2)
+    internal = [Sent(value=b"not for others", headers=(("internal", b""),), partition=n % 2) for n in range(10)]
+    mirrored.write(topic, [*plain[:50], *internal, *plain[50:]])
+    mirrored.make_remote_topics()
+    config, flow = str(mirrored.config), mirrored.flow
+    command = [str(AIRMIRROR), "--config", config, "copy", flow.id, "--master", spark.master_url]
+    if by == "spark-submit":  # as the Airflow task does
+        files = ",".join(str(file) for file in shipped(flow, tmp_path))
+        command = [str(SPARK_SUBMIT), "--master", spark.master_url, "--py-files", files, str(JOB)]
+        command += ["--config", config, "--run", "by-hand", flow.id]
+    done = subprocess.run(
+        command,
+        env={**os.environ, **spark.driver_environment()},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    remote = f"{topic}-copied-from-{mirrored.aliases[0]}"
+    copied = records.read(west.bootstrap_servers, [remote])[remote]
+    assert {n: [r.value for r in found] for n, found in copied.items()} == {
+        n: [sent.value for sent in plain if sent.partition == n] for n in (0, 1)
+    }

@@ -10,9 +10,9 @@ from mirror.copy.execution import InProcessExecutor
 from mirror.copy.gate import require_forward
 from mirror.copy.links import links_of
 from mirror.copy.result import CopyResult
-from mirror.kafka.cluster import Cluster
 from mirror.selection import Selector
 from mirror.topics import apply, discover
+from mirror.topics.forwarding import clusters_of
 
 
 def copy_heartbeats(flow: Flow) -> CopyResult:
@@ -29,8 +29,8 @@ def _copy(flow: Flow) -> CopyResult:
 
 
 def _make_remote_topics(flow: Flow) -> None:
-    links, selector = links_of(flow), Selector(flow)
-    with Cluster(flow.source, links.source_admin) as source, Cluster(flow.target, links.target_admin) as target:
+    selector = Selector(flow)
+    with clusters_of(flow, "heartbeats") as (source, target):
         plan = discover(flow, source, target)
         wanted = {d.topic for d in plan.decisions if selector.policy.is_heartbeats(d.topic)}
         plan = replace(
@@ -39,6 +39,6 @@ def _make_remote_topics(flow: Flow) -> None:
             growths=tuple(growth for growth in plan.growths if growth.upstream_topic in wanted),
             decisions=tuple(decision for decision in plan.decisions if decision.topic in wanted),
         )
-        require_forward(links, target)
+        require_forward(links_of(flow), target)
         if (failure := apply(plan, source, target).failure()) is not None:
             raise failure

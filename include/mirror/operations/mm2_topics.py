@@ -14,6 +14,7 @@ from mirror.groups.mm2_sync_log import sync_log
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.log import Appender
 from mirror.kafka.values import NewTopic, TopicPartition
+from mirror.topics.forwarding import forwarded
 from mirror.topics.replication import replication_factor
 from mirror.topics.visibility import wait_until_visible
 from mirror.wire.connect_offset import ConnectOffset, partition_for
@@ -35,7 +36,7 @@ def write_positions(flow: Flow, links: FlowLinks, target: Cluster, positions: Se
         replication_factor=offsets_replication_factor(flow, target.broker_count()),
         configs={"cleanup.policy": "compact"},
     )
-    _ensure(target, topic)
+    _ensure(flow, target, topic)
     policy = target.configs([topic.name])[topic.name].get("cleanup.policy")
     if policy is not None and policy.value != "compact":
         raise TopicRefused(
@@ -65,17 +66,18 @@ def write_syncs(flow: Flow, links: FlowLinks, source: Cluster, target: Cluster, 
     if notice:
         log.warning("%s", notice)
     _ensure(
+        flow,
         cluster,
         NewTopic(name=place.topic, partition_count=1, replication_factor=factor, configs={"cleanup.policy": "compact"}),
     )
     Appender(alias, settings).append((place, sync.encode_key(), sync.encode_value()) for sync in wanted)
 
 
-def _ensure(cluster: Cluster, topic: NewTopic) -> None:
+def _ensure(flow: Flow, cluster: Cluster, topic: NewTopic) -> None:
     """Make a topic as MM2 would, unless it is there."""
     if cluster.describe([topic.name]):
         return
-    for error in cluster.create_topics([topic]).values():
+    for error in forwarded(flow, cluster).create_topics([topic]).values():
         if error is not None:
             raise error
     log.info("created cluster=%s topic=%s", cluster.alias, topic.name)
