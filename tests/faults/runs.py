@@ -21,6 +21,7 @@ AIRMIRROR = Path(sys.executable).with_name("airmirror")
 SPARK_SUBMIT = AIRMIRROR.with_name("spark-submit")
 JOB = Path(__file__).parents[2] / "spark_jobs" / "copy_flow.py"
 IN_PROCESS = Path(__file__).with_name("copy_in_process.py")
+OPERATE = Path(__file__).with_name("operate_in_process.py")
 DEADLINE_S = 240
 KILLED = -signal.SIGKILL
 
@@ -131,6 +132,10 @@ class Runs:
             *("--run", f"submitted-{len(self._started)}", "--window", str(window_s), self.flow),
         ]
         return self.start(command, faults, {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"})
+
+    def operation(self, name: str, *faults: Fault) -> Run:
+        """A failover (unplanned, or `planned`) or failback, with its copies in threads."""
+        return self.start([sys.executable, str(OPERATE), str(self.config), self.flow, name], faults, {})
 
     def start(self, command: Sequence[str], faults: Sequence[Fault], environment: Mapping[str, str]) -> Run:
         log = self.directory / f"run-{len(self._started)}.log"

@@ -16,6 +16,7 @@ from confluent_kafka import KafkaException
 from integration import records
 from integration.copying import Mirrored, admin, result_of
 from integration.records import DEADLINE_S, Sent, numbered
+from integration.returning import IDENTITY, RoundTrip
 from mirror.copy import driver
 from mirror.copy.look import look
 from mirror.errors import CopyIncomplete, LogTruncated
@@ -176,3 +177,30 @@ def test_a_clean_change_of_leader_is_no_truncation_and_copies_go_on_exactly(two:
     assert not result.notices
     assert flow.states()[two.partition].position == 30
     flow.assert_equal(topic)
+
+
+def test_failback_brings_home_what_the_source_lost_with_its_tail(
+    tmp_path: Path, source: KafkaCluster, west: KafkaCluster
+) -> None:
+    flow = RoundTrip(tmp_path, source, west, IDENTITY)
+    two = TwoReplicas(flow)
+    try:
+        two.lose_the_end(numbered(10), numbered(10, start=10))
+    finally:
+        two.recover()
+    topic, group = two.partition.topic, f"{flow.prefix}-group"
+    flow.fail_over()
+    every = [record.value or b"" for record in numbered(20)] + flow.write_there(topic, "there", (5,))
+    flow.consume("there", group, topic, {0: 17})
+    # The lost place is taken by records that nobody copied.
+    every += flow.write_here(topic, "stray", (3,))
+    report = flow.fail_back()
+    assert report.returned == 15, "ten that the source lost, five that are the target's own"
+    assert [s["runs"] for s in report.survivors] == [[{"from": 10, "to": 13}]]
+    flow.assert_same_set(topic, every)
+    flow.assert_not_late("here", topic)
+    every += flow.write_here(topic, "again", (4,))
+    assert flow.copy().record_count == 4
+    flow.assert_same_set(topic, every)
+    flow.fail_over(planned=True)
+    flow.assert_not_late("there", topic)

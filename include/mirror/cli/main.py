@@ -16,7 +16,7 @@ from mirror.errors import ConfigurationRefused, MirrorError, UnknownFlow, UsageR
 # One module of mirror.cli each, in the order in which a newcomer needs them.
 COMMANDS = (
     "flows", "config", "preflight", "plan", "topics", "copy", "heartbeats", "lag", "groups", "translate", "resume",
-    "handover", "verify", "drill", "failover", "legacy",
+    "handover", "verify", "drill", "failover", "failback", "legacy",
 )  # fmt: skip
 
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mirror.config import checks, class_rules, properties, rules
-from mirror.config.flows import Flow, build_flows
+from mirror.config.flows import Flow, build_flow, build_flows
 from mirror.config.problems import Findings, Notice, Origin, Severity, nearest
 from mirror.config.scopes import Scopes, Setting, settings_of, sort_into_scopes
 from mirror.errors import ConfigurationRefused, UnknownFlow
@@ -30,6 +30,10 @@ class Configuration:
     @property
     def enabled_flows(self) -> tuple[Flow, ...]:
         return tuple(flow for flow in self.flows if flow.enabled)
+
+    def opposite(self, flow: Flow) -> Flow:
+        """The flow that goes the other way, which a failback needs; enabled or not."""
+        return build_flow(self.scopes, (flow.target, flow.source), flow.folder)
 
     def flow(self, name: str) -> Flow:
         """The flow called `A->B`, or `A-to-B` where a shell or Airflow dislikes the arrow."""

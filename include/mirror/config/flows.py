@@ -169,10 +169,11 @@ def is_true(setting: Setting | None, *, default: bool) -> bool:
 
 def build_flows(scopes: Scopes, folder: Path | None = None) -> tuple[Flow, ...]:
     """Every ordered pair that is enabled or has heartbeats: the pairs for which MM2 would run a herder."""
-    return tuple(_build(scopes, pair, folder) for pair in scopes.flows if _has_herder(scopes, pair))
+    return tuple(build_flow(scopes, pair, folder) for pair in scopes.flows if _has_herder(scopes, pair))
 
 
-def _build(scopes: Scopes, pair: Pair, folder: Path | None) -> Flow:
+def build_flow(scopes: Scopes, pair: Pair, folder: Path | None) -> Flow:
+    """The flow between two clusters, whether or not the file enables it."""
     settings = effective_settings(scopes, pair)
     return Flow(
         source=pair[0],

@@ -10,7 +10,7 @@ from mirror.kafka.cluster import Cluster
 from mirror.kafka.log import Appender, read_log
 from mirror.kafka.values import TopicPartition
 from mirror.wire import control as wire
-from mirror.wire.flow_state import FlowState, Operation, SourceRights
+from mirror.wire.flow_state import FlowState, Operation, ReturnPoints, SourceRights
 from mirror.wire.mm2_positions import Mm2Positions
 
 
@@ -30,6 +30,7 @@ class ControlState:
     direction: FlowState | None = None
     operations: dict[str, Operation] = field(default_factory=dict)
     rights: dict[int, SourceRights] = field(default_factory=dict)
+    return_points: dict[str, ReturnPoints] = field(default_factory=dict)
     read_to: int = 0
 
     def result_of(self, run: str) -> dict[str, Any] | None:
@@ -78,6 +79,8 @@ class ControlState:
                 self.operations[record.what] = record
             case SourceRights():
                 self.rights[record.part] = record
+            case ReturnPoints():
+                self.return_points[record.topic] = record
             case _:
                 pass  # another version's, or removed
 
@@ -108,7 +111,7 @@ class Control:
 
     def _concerns(self, record: wire.ControlRecord) -> bool:
         """A state and an operation are of the whole flow, all else of the part that is copied apart."""
-        whole = isinstance(record, FlowState | Operation | SourceRights)
+        whole = isinstance(record, FlowState | Operation | SourceRights | ReturnPoints)
         return getattr(record, "flow", None) == (self._links.state_key if whole else self._links.flow_key)
 
     def write(self, *records: wire.WritableRecord) -> int:

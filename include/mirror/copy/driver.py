@@ -16,6 +16,7 @@ from mirror.config import Flow
 from mirror.config import options as opt
 from mirror.copy.claim import ClaimPolicy, HeldClaim, fence, take_claim
 from mirror.copy.control import Control
+from mirror.copy.detour import Detour
 from mirror.copy.execution import Executor
 from mirror.copy.first_positions import decide_first_positions, followed_mm2, undecided
 from mirror.copy.gate import check_direction
@@ -52,6 +53,7 @@ class CopyRequest:
     topics: re.Pattern[str] | None = None
     on_held: str = "wait"  # wait | skip | take-over
     heartbeats: bool = False  # copy the heartbeats topics, and nothing else
+    detour: Detour | None = None  # what an operation asks of its copies beyond the ordinary
     operation: str = ""  # the operation that this run is part of: while the flow is turned, only its own runs may copy
 
 
@@ -75,7 +77,9 @@ class _Run:
         self._flow = flow
         self._request = request
         self._progress = progress
-        self._links: FlowLinks = links_of(flow, heartbeats=request.heartbeats)
+        self._links: FlowLinks = links_of(
+            flow, heartbeats=request.heartbeats, route=request.detour.route if request.detour else None
+        )
         self._source = Cluster(flow.source, self._links.source_admin)
         self._target = Cluster(flow.target, self._links.target_admin)
         self._control = Control(self._links, self._target)
@@ -122,6 +126,8 @@ class _Run:
         judgement = judge(self._flow, self._links, seen)  # 5, 6
         judgement = self._only_asked(replace(judgement, stopped={**judgement.stopped, **foreign}))
         judgement = self._check_witnesses(judgement, seen)
+        if self._request.detour is not None:
+            judgement = replace(judgement, ready=self._request.detour.applied_to(judgement.ready))
         self._control.write(
             *followed_mm2(self._links.flow_key, seen, judgement.ready), *source_ends(self._links, seen.source)
         )

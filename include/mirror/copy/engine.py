@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 from mirror.errors import MirrorError
 from mirror.kafka.values import TopicPartition
+from mirror.wire.stretches import Stretches
 
 # The code of a refusal that comes from the user's record function, not from a cluster.
 FUNCTION_FAILED = "RECORD_FUNCTION_FAILED"
@@ -28,6 +29,10 @@ class Range:
     remote: TopicPartition
     start: int
     end: int = OPEN_END
+    # Offsets that the opposite flow wrote: passed over.
+    skips: Stretches = ()
+    # Whether every record's place is asked for, so that no run has a hole.
+    is_exact: bool = False
 
 
 class Run(NamedTuple):

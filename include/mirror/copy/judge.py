@@ -144,6 +144,8 @@ def forgotten(state: PartitionState, position: int, downstream_end: int) -> Part
         left_out_offset=None,
         is_transformed=False,
         history=History(complete_from_start=True),
+        returned=EMPTY,
+        stretches=(),
     )
 
 
@@ -159,7 +161,7 @@ def _from_first(flow: Flow, links: FlowLinks, survey: Survey, partition: TopicPa
     return _Start(
         position=first.position,
         state=None,
-        starts_at_log_start=first.chosen_by == "earliest" and first.position >= survey.source.log_starts[partition],
+        starts_at_log_start=first.chosen_by in ("earliest", "failback") and first.position >= survey.source.log_starts[partition],
     )
 
 

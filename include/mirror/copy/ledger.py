@@ -13,6 +13,7 @@ from mirror.kafka.values import TopicPartition
 from mirror.wire.gaps import Gap
 from mirror.wire.history import History
 from mirror.wire.partition_state import PartitionState
+from mirror.wire.stretches import Stretches, with_run
 
 
 @dataclass(slots=True)
@@ -76,7 +77,14 @@ class Ledger:
 
     def ranges(self) -> list[Range]:
         return [
-            Range(partition=partition, remote=entry.spec.remote, start=entry.position, end=entry.end)
+            Range(
+                partition=partition,
+                remote=entry.spec.remote,
+                start=entry.position,
+                end=entry.end,
+                skips=entry.spec.skips,
+                is_exact=entry.spec.is_exact,
+            )
             for partition, entry in self._entries.items()
             if entry.is_open
         ]
@@ -115,6 +123,8 @@ class Ledger:
             dropped_count=state.dropped_count + move.dropped_count,
             there_already_count=state.there_already_count + move.there_already_count,
             is_transformed=state.is_transformed or self._spec.transformation is not None,
+            returned=state.returned if entry.spec.returned is None else entry.spec.returned,
+            stretches=_stretches(state, move) if entry.spec.is_exact else state.stretches,
         )
         if move.runs or move.left_out_offset is not None:
             state = replace(state, leader_epoch=move.leader_epoch, left_out_offset=move.left_out_offset)
@@ -189,6 +199,15 @@ class Ledger:
     def results(self) -> tuple[PartitionResult, ...]:
         """What this run did, the commits of an earlier attempt of it included."""
         return joined(_result(entry) for entry in self._entries.values())
+
+
+def _stretches(state: PartitionState, move: Move) -> Stretches:
+    """What is ours downstream; a hole of one offset before a transaction's first run is the marker of the last one."""
+    stretches = state.stretches
+    for number, run in enumerate(move.runs):
+        start, end = run.downstream_start, run.downstream_end
+        stretches = with_run(stretches, start, end, follows_commit=number == 0)
+    return stretches
 
 
 def _result(entry: _Entry) -> PartitionResult:

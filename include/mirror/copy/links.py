@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from mirror import naming
@@ -16,17 +17,22 @@ from mirror.wire.control import flow_key
 _HEARTBEATS = "/heartbeats"
 # The claim that keeps two operations on one flow apart; it copies nothing.
 _OPERATION = "/operation"
+# What comes back after a failover.
+_RETURN = "/return"
 
 
-def links_of(flow: Flow, *, heartbeats: bool = False, operation: bool = False) -> FlowLinks:
+def links_of(
+    flow: Flow, *, heartbeats: bool = False, operation: bool = False, route: Mapping[str, str] | None = None
+) -> FlowLinks:
     """The flow's clients, with stable names so that brokers' quotas can hold them, and its state topics.
 
     The heartbeats topics are copied apart from all others, beside a long copy and without Spark. Both copies keep their
     states in the same topics; no partition is in both, and neither can fence or wait for the other's claim.
+    With a `route` the links are those of a return: it has a claim, ids and a state of its own, beside the flow's.
     """
     published = published_syncs(flow, naming.policy_of(flow))
-    key = flow_key(flow.id, flow[opt.FLOW_ID])
-    location = "" if published is None else ("source" if published[0] == flow.source else "target")
+    key = flow_key(flow.id, flow[opt.FLOW_ID]) + ("" if route is None else _RETURN)
+    location = "" if published is None or route is not None else ("source" if published[0] == flow.source else "target")
     return FlowLinks(
         flow=flow.id,
         flow_key=key + (_HEARTBEATS if heartbeats else "") + (_OPERATION if operation else ""),
@@ -43,7 +49,8 @@ def links_of(flow: Flow, *, heartbeats: bool = False, operation: bool = False) -
         control_topic=naming.control_topic(flow.source),
         transaction_timeout_ms=flow[opt.TRANSACTION_TIMEOUT_MS],
         published_location=location,
-        published_topic=published[1] if published else "",
+        published_topic=published[1] if location and published else "",
+        route=route or {},
         mm2_offsets_topic=offsets_topic(flow),
         is_of_heartbeats=heartbeats,
         has_one_slot=heartbeats or operation,

@@ -25,6 +25,15 @@ POINTS = (
     "committed",
     "turned-copy",
     "turned-heartbeats",
+    "turned-return",
+    "failback-decided",
+    # Behind each step of an operation: done, and put on record as done.
+    *(f"failover-{step}-{how}" for step in ("turn", "drain", "verify", "groups") for how in ("acted", "noted")),
+    *(
+        f"failback-{step}-{how}"
+        for step in ("turn", "plan", "survivors", "return", "forward", "groups", "release")
+        for how in ("acted", "noted")
+    ),
 )
 
 _seen: Counter[str] = Counter()

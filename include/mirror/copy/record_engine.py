@@ -9,13 +9,14 @@ from typing import Any
 from mirror.copy.bandwidth import Bandwidth
 from mirror.copy.engine import Limits, Move, Moved, Range, StateRecord
 from mirror.copy.points import reached
-from mirror.copy.run_writer import RunWriter, Track
+from mirror.copy.run_writer import RunWriter, Track, epoch_of
 from mirror.copy.transforming_writer import TransformingWriter
 from mirror.errors import LogTruncated, MirrorError, NotAuthorized, TopicNotFound
 from mirror.kafka.reader import Met, SourceReader, met
 from mirror.kafka.values import TopicPartition
 from mirror.kafka.writer import TransactionalWriter
 from mirror.records import Transformation
+from mirror.wire.stretches import outside, past
 
 # Messages asked of the client at once: more makes no difference to the rate, and delays delivery reports.
 BATCH_COUNT = 4000
@@ -52,15 +53,17 @@ class RecordEngine:
     def assign(self, ranges: Sequence[Range], suspects: Mapping[TopicPartition, range], *, careful: bool) -> None:
         self._runs.is_careful = careful
         self._met = {}
+        starts = {r.partition: _first_wanted(r) for r in ranges}
         self._tracks = {
             r.partition: Track(
-                wanted=r, move=Move(position=r.start), suspects=suspects.get(r.partition, range(0)), is_closed=False
+                wanted=r,
+                move=Move(position=starts[r.partition]),
+                suspects=suspects.get(r.partition, range(0)),
+                is_closed=starts[r.partition] >= r.end,
             )
             for r in ranges
         }
-        self._reader.assign({r.partition: r.start for r in ranges if r.start < r.end})
-        for track in self._tracks.values():
-            track.is_closed = track.wanted.start >= track.wanted.end
+        self._reader.assign({r.partition: starts[r.partition] for r in ranges if starts[r.partition] < r.end})
 
     def move(self, limits: Limits) -> Moved:
         deadline = time.monotonic() + limits.seconds
@@ -142,6 +145,32 @@ class RecordEngine:
         if room < len(messages):
             messages = messages[: max(room, 0)]
             self._close(track)
+        moved_bytes, stop = 0, offset + len(messages)
+        if track.wanted.skips:
+            moved_bytes = self._write_outside(track, messages, offset)
+        else:
+            moved_bytes = self._write(track, messages, offset)
+        if track.is_closed:
+            track.move.position = track.wanted.end
+        else:
+            track.move.position = stop
+            if stop >= track.wanted.end:
+                self._close(track)
+        return moved_bytes
+
+    def _write_outside(self, track: Track, messages: list[Any], offset: int) -> int:
+        """Write what the opposite flow did not; the newest record that was read is the log's witness all the same."""
+        moved_bytes, written_to = 0, offset
+        for at, end in outside(track.wanted.skips, offset, offset + len(messages)):
+            moved_bytes += self._write(track, messages[at - offset : end - offset], at)
+            written_to = end
+        is_left_out = bool(messages) and written_to < offset + len(messages)
+        track.move.left_out_offset = offset + len(messages) - 1 if is_left_out else track.move.left_out_offset
+        if is_left_out:
+            track.move.leader_epoch = epoch_of(messages[-1])
+        return moved_bytes
+
+    def _write(self, track: Track, messages: list[Any], offset: int) -> int:
         moved_bytes = 0
         while messages:
             step = self._step(track, offset, len(messages))
@@ -150,12 +179,6 @@ class RecordEngine:
             messages = messages[step:]
             if self._runs.is_careful:
                 self._runs.flush()
-        if track.is_closed:
-            track.move.position = track.wanted.end
-        else:
-            track.move.position = offset
-            if offset >= track.wanted.end:
-                self._close(track)
         return moved_bytes
 
     def _step(self, track: Track, offset: int, available: int) -> int:
@@ -184,6 +207,12 @@ class RecordEngine:
     def _close(self, track: Track) -> None:
         track.is_closed = True
         self._reader.pause([track.wanted.partition])
+
+
+def _first_wanted(wanted: Range) -> int:
+    """Where to begin reading: of a stretch that is passed over, its last record alone is read, to know its epoch."""
+    behind = past(wanted.skips, wanted.start)
+    return max(min(behind, wanted.end) - 1, wanted.start) if behind > wanted.start else wanted.start
 
 
 def _error_of(what: Met, alias: str, partition: TopicPartition, error: Any) -> MirrorError | None:

@@ -31,6 +31,25 @@ class PendingRun:
     length: int
     downstream_start: int = -1
     downstream_last: int = -1
+    # Where each record landed, where every one is asked for.
+    landed: list[int] | None = None
+
+    def settled(self) -> list[Run]:
+        """The run as it landed; in parts, where somebody wrote between our records and every one was asked for."""
+        if self.landed is None:
+            return [Run(self.upstream_start, self.length, self.downstream_start, self.downstream_last + 1)]
+        parts: list[Run] = []
+        first = 0
+        for index in range(1, self.length + 1):
+            if index == self.length or self.landed[index] != self.landed[index - 1] + 1:
+                start = self.landed[first]
+                parts.append(Run(self.upstream_start + first, index - first, start, start + index - first))
+                first = index
+        return parts
+
+    @property
+    def is_known(self) -> bool:
+        return self.downstream_start >= 0 and self.downstream_last >= 0 and min(self.landed or [0]) >= 0
 
 
 @dataclass(slots=True)
@@ -87,9 +106,9 @@ class RunWriter:
     def settle(self, track: Track) -> None:
         """Turn what was confirmed into the runs of the move; every report that is awaited must have come."""
         for run in track.pending:
-            if run.downstream_start < 0 or run.downstream_last < 0:
+            if not run.is_known:
                 raise Abortable(None, f"no delivery report for {track.wanted.partition} at {run.upstream_start}")
-            track.move.runs.append(Run(run.upstream_start, run.length, run.downstream_start, run.downstream_last + 1))
+            track.move.runs += run.settled()
 
     # From here on, once per run or record.
 
@@ -97,13 +116,14 @@ class RunWriter:
         """Write messages with consecutive offsets. Reports of the first and last tell where the run landed."""
         produce = self._writer.produce
         topic, number = track.wanted.remote
-        run = PendingRun(offset, len(messages))
+        asks_all = self.is_careful or track.wanted.is_exact
+        run = PendingRun(offset, len(messages), landed=[-1] * len(messages) if track.wanted.is_exact else None)
         track.pending.append(run)
         last = len(messages) - 1
         suspects = range(offset, offset + len(messages))
         moved_bytes = 0
         for index, message in enumerate(messages):
-            report = self.report(track, run, index, suspects) if index in (0, last) or self.is_careful else None
+            report = self.report(track, run, index, suspects) if index in (0, last) or asks_all else None
             timestamp = message.timestamp()[1]
             if timestamp <= 0:
                 track.move.altered.append(offset + index)
@@ -157,6 +177,8 @@ class RunWriter:
                 if transaction == self._transaction:
                     self._failures.append(_Failure(partition, suspect.start, suspect.stop, error))
                 return
+            if run.landed is not None:
+                run.landed[index] = message.offset()
             if index == 0:
                 run.downstream_start = message.offset()
             if index == last:

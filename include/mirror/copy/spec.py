@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mirror.copy.engine import OPEN_END
 from mirror.kafka.values import TopicPartition
 from mirror.records import Transformation
 from mirror.wire.gaps import Gap
+from mirror.wire.history import History
 from mirror.wire.partition_state import PartitionState
+from mirror.wire.stretches import Stretches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,8 @@ class FlowLinks:
     # The copy of the heartbeats topics alone: it has a claim and transactional ids of its own, and one slot.
     is_of_heartbeats: bool = False
     has_one_slot: bool = False
+    # For a copy that takes its topics from elsewhere than the file: what each is called on the target.
+    route: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"FlowLinks({self.flow})"
@@ -72,6 +76,11 @@ class PartitionSpec:
     remote_end: int = 0
     # A stretch that the judgement found lost: remembered with the first commit.
     gap: Gap | None = None
+    # What an operation asks for: offsets that the opposite flow wrote are passed over, the places of all copies are
+    # kept, and what came back is remembered beside them.
+    skips: Stretches = ()
+    is_exact: bool = False
+    returned: History | None = None
     # Bytes of the largest batch the remote topic takes.
     max_message_bytes: int = 1_000_000
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mirror.config import Flow
@@ -61,8 +62,8 @@ def survey(
     """Read state first, the source last: what was committed meanwhile can then only make the lag smaller."""
     states = read_states(links, target)
     control = Control(links, target).read()
-    mm2_positions = read_mm2_positions(links, target)
-    source_view = view_source(flow, source, topics, heartbeats=links.is_of_heartbeats)
+    mm2_positions = {} if links.route else read_mm2_positions(links, target)
+    source_view = view_source(flow, source, topics, heartbeats=links.is_of_heartbeats, route=links.route)
     return Survey(
         source=source_view,
         target=view_target(source_view, target),
@@ -73,11 +74,21 @@ def survey(
 
 
 def view_source(
-    flow: Flow, source: Cluster, topics: re.Pattern[str] | None = None, *, heartbeats: bool = False
+    flow: Flow,
+    source: Cluster,
+    topics: re.Pattern[str] | None = None,
+    *,
+    heartbeats: bool = False,
+    route: Mapping[str, str] | None = None,
 ) -> SourceView:
-    """The topics of the flow's copy, or with `heartbeats` those of the heartbeats' copy; never both."""
-    selected = [d for d in Selector(flow).decide_all(source.topic_names()) if d.selected]
-    decisions = {d.topic: d for d in selected if d.is_heartbeats == heartbeats}
+    """The topics of the flow's copy, or with `heartbeats` those of the heartbeats' copy; never both.
+
+    A `route` says which topics, and their names on the target, whatever the file selects."""
+    if route:
+        decisions = {name: _routed(name, remote) for name, remote in route.items()}
+    else:
+        selected = [d for d in Selector(flow).decide_all(source.topic_names()) if d.selected]
+        decisions = {d.topic: d for d in selected if d.is_heartbeats == heartbeats}
     if topics is not None:
         decisions = {name: d for name, d in decisions.items() if topics.fullmatch(name)}
     described = source.describe(decisions)
@@ -91,6 +102,10 @@ def view_source(
         ends=source.high_watermarks(partitions),
         at_ms=at_ms,
     )
+
+
+def _routed(topic: str, remote_topic: str) -> Decision:
+    return Decision(topic=topic, remote_topic=remote_topic, selected=True, reason="returns to where it came from")
 
 
 def view_target(source: SourceView, target: Cluster) -> TargetView:

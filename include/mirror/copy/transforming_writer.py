@@ -58,11 +58,12 @@ class TransformingWriter(RunWriter):
     def _write_run(self, track: Track, kept: list[Kept], among: range) -> int:
         """Write records with consecutive upstream offsets; as in RunWriter.write."""
         topic, number = track.wanted.remote
-        run = PendingRun(kept[0][0], len(kept))
+        asks_all = self.is_careful or track.wanted.is_exact
+        run = PendingRun(kept[0][0], len(kept), landed=[-1] * len(kept) if track.wanted.is_exact else None)
         track.pending.append(run)
         last, moved_bytes = len(kept) - 1, 0
         for index, (offset, record) in enumerate(kept):
-            report = self.report(track, run, index, among) if index in (0, last) or self.is_careful else None
+            report = self.report(track, run, index, among) if index in (0, last) or asks_all else None
             timestamp = record.timestamp_ms
             if timestamp <= 0:
                 track.move.altered.append(offset)

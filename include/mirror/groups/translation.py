@@ -42,6 +42,8 @@ def is_looked_at(ground: Ground, partition: TopicPartition, offset: int, answer:
     state = ground.opposite_states.get(ground.remotes[partition]) if returns else ground.states.get(partition)
     if state is not None and state.is_transformed:
         return False  # what was dropped or changed on the way equals nothing, or another record
+    if state is not None and state.returned.segments:
+        return False  # early on purpose: the very record lies behind others that its group has not seen
     if returns:
         return True
     # Ahead of the copy there is nothing to find; before the source's log start its own record is gone, and the next

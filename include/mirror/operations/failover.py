@@ -31,6 +31,7 @@ from mirror.operations.failover_plan import PLANNED, TITLES, UNPLANNED, Failover
 from mirror.operations.failover_report import FailoverReport
 from mirror.operations.steps import Facts, Journal, Step, alone, fitting
 from mirror.operations.turning import turn
+from mirror.verify import run_verify
 from mirror.wire.flow_state import FlowState, Operation
 
 
@@ -101,14 +102,30 @@ class _Failover:
         try:
             note = self._drain.to_the_end(self._operation, self._request.producers_still_write)
         except StillWritten:
-            # Nothing was moved yet: a flow that stays where it is must not stay shut.
-            turn(self._flow, self._target, "forward", self._operation, self._progress.say)
-            self._journal.finish({"given_up": "the source still got records"})
+            self._go_forward_again("the source still got records")
             raise
         return {"notes": [note] if note else []}
 
     def _verify(self) -> Facts:
-        return {"verified": {"summary": "not done"}}
+        newest = self._request.verify_newest
+        if not newest:
+            return {"verified": {"summary": "not asked for"}}
+        found = run_verify(self._flow, newest=newest, parts=(), say=self._progress.say)
+        if not found.is_equal:
+            self._go_forward_again("the newest records of both sides differ")
+            found.raise_if_different()
+        return {
+            "verified": {
+                "summary": f"{found.record_count:,} of the newest records are equal on both sides",
+                "records": found.record_count,
+                "newest": newest,
+            }
+        }
+
+    def _go_forward_again(self, reason: str) -> None:
+        """Nothing was moved yet: a flow that stays where it is must not stay shut."""
+        turn(self._flow, self._target, "forward", self._operation, self._progress.say)
+        self._journal.finish({"given_up": reason})
 
     def _move_groups(self) -> Facts:
         notes = []

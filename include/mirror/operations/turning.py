@@ -17,7 +17,9 @@ from mirror.copy.claim import ClaimPolicy, take_claim
 from mirror.copy.control import Control
 from mirror.copy.links import links_of
 from mirror.copy.points import reached
+from mirror.copy.spec import FlowLinks
 from mirror.kafka.cluster import Cluster
+from mirror.topics import ensure_internal
 from mirror.wire.flow_state import Direction, FlowState
 
 log = logging.getLogger(__name__)
@@ -40,3 +42,20 @@ def turn(flow: Flow, target: Cluster, state: Direction, operation: str, say: Cal
         reached("turned-copy" if part is links else "turned-heartbeats")
     log.info("turned flow=%s state=%s operation=%s", flow.id, state, operation)
     return turned
+
+
+def turn_return(
+    home: Flow, links: FlowLinks, target: Cluster, state: Direction, operation: str, say: Callable[[str], None]
+) -> None:
+    """The same for the way back, which has a state and ids of its own on the cluster that records return to."""
+    ensure_internal(home, target)
+    policy = ClaimPolicy(on_held="take-over", renew_s=home[opt.CLAIM_RENEW_SECONDS])
+    turned = FlowState(
+        flow=links.state_key,
+        state=state,
+        operation=operation,
+        at_ms=int(time.time() * 1000),
+        by=f"operation {operation}",
+    )
+    take_claim(links, Control(links, target), operation, 0, policy, say, announced=(turned,)).release()
+    reached("turned-return")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
-from mirror.wire.flow_state import FlowState, Operation, SourceRights
+from mirror.wire.flow_state import FlowState, Operation, ReturnPoints, SourceRights
 from mirror.wire.json_document import Document, parse_object, record_key, record_value
 from mirror.wire.mm2_positions import Mm2Positions
 from mirror.wire.primitives import unreadable
@@ -19,7 +19,7 @@ from mirror.wire.primitives import unreadable
 # Results kept per flow; older ones are overwritten in turn.
 RESULTS_KEPT = 32
 
-ChosenBy = Literal["earliest", "latest", "start", "mm2", "resume"]
+ChosenBy = Literal["earliest", "latest", "start", "mm2", "resume", "failback"]
 LifeState = Literal["alive", "ended"]
 
 
@@ -262,6 +262,7 @@ KnownRecord = (
     | FlowState
     | Operation
     | SourceRights
+    | ReturnPoints
     | Mm2Positions
 )
 WritableRecord = KnownRecord | Removed

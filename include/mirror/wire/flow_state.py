@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -76,6 +76,35 @@ class SourceRights:
             parts=doc.number("parts"),
             at_ms=doc.number("at_ms"),
             rows=tuple(tuple(row) for row in doc.rows("rows")),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReturnPoints:
+    """What a failback decided about a topic before anything moved; partition to its numbers, told in operations."""
+
+    KIND: ClassVar[str] = "return-points"
+
+    flow: str
+    topic: str
+    operation: str
+    remote_topic: str
+    points: Mapping[str, Sequence[int]]
+
+    def encode_key(self) -> bytes:
+        return record_key(self, "topic")
+
+    def encode_value(self) -> bytes:
+        return record_value(self, "operation", "remote_topic", "points")
+
+    @classmethod
+    def _from(cls, doc: Document) -> Self:
+        return cls(
+            flow=doc.text("flow"),
+            topic=doc.text("topic"),
+            operation=doc.text("operation"),
+            remote_topic=doc.text("remote_topic"),
+            points=doc.mapping("points"),
         )
 
 

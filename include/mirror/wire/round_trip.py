@@ -14,7 +14,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from operator import attrgetter
 
-from mirror.wire.history import Early, Exact, History, Translation, Unknown, Upstream
+from mirror.wire.history import BEFORE_HISTORY, Early, Exact, History, Translation, Unknown, Upstream
 
 _upstream_end = attrgetter("upstream_end")
 _downstream_end = attrgetter("downstream_end")
@@ -25,6 +25,8 @@ def translate_both(forward: History, returned: History, offset: int, *, position
     brought = _forth(forward, offset)
     if isinstance(brought, Unknown):
         return brought
+    if not forward.segments and not forward.complete_from_start and offset < position:
+        return BEFORE_HISTORY  # something was brought, and its history was dropped
     came = _back(returned, offset)
     if brought is None and came is None:
         return Exact(end) if offset <= position else Early(end, offset - position)
@@ -41,6 +43,8 @@ def translate_both_back(forward: History, returned: History, downstream: int, *,
     brought = _back(forward, downstream)
     if isinstance(brought, Unknown):
         return brought
+    if not forward.segments and not forward.complete_from_start:
+        return BEFORE_HISTORY
     came = _forth(returned, downstream)
     there = None if came is None or isinstance(came, Unknown) else Upstream(came.downstream, _at_most(came))
     found = [each for each in (brought, there) if each is not None]
