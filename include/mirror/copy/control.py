@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from mirror.copy.spec import FlowLinks
 from mirror.kafka.cluster import Cluster
@@ -12,6 +13,8 @@ from mirror.kafka.values import TopicPartition
 from mirror.wire import control as wire
 from mirror.wire.flow_state import FlowState, Operation, ReturnPoints, SourceRights
 from mirror.wire.mm2_positions import Mm2Positions
+
+_APPENDERS: WeakKeyDictionary[Cluster, dict[str, Appender]] = WeakKeyDictionary()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,6 +120,11 @@ class Control:
     def write(self, *records: wire.WritableRecord) -> int:
         """Write records, all of them acknowledged; the broker's time of the last."""
         if self._appender is None:
-            self._appender = Appender(self._links.target, self._links.target_producer)
+            # A new client takes half a second to be known to the brokers; all parts of a flow share one per connection.
+            shared = _APPENDERS.setdefault(self._target, {})
+            key = str(self._links.target_producer.get("client.id"))
+            if key not in shared:
+                shared[key] = Appender(self._links.target, self._links.target_producer)
+            self._appender = shared[key]
         stamps = self._appender.append((self._links.control, r.encode_key(), r.encode_value()) for r in records)
         return stamps[-1] if stamps else 0

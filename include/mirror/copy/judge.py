@@ -161,7 +161,8 @@ def _from_first(flow: Flow, links: FlowLinks, survey: Survey, partition: TopicPa
     return _Start(
         position=first.position,
         state=None,
-        starts_at_log_start=first.chosen_by in ("earliest", "failback") and first.position >= survey.source.log_starts[partition],
+        starts_at_log_start=first.chosen_by in ("earliest", "failback")
+        and first.position >= survey.source.log_starts[partition],
     )
 
 
