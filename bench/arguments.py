@@ -22,12 +22,17 @@ class Arguments:
     shapes: tuple[str, ...]
     contenders: tuple[str, ...]
     json: bool
+    # Which of the two tables.
+    speed: bool = True
+    groups: bool = True
 
 
 def parse(argv: Sequence[str] | None = None) -> Arguments:
     """Read the command line; what is wrong with it ends the program with exit code 2."""
     parser = argparse.ArgumentParser(
-        prog="bench", description="MM2 and airmirror on the same topics, one after the other: rate, CPU and start-up."
+        prog="bench",
+        description="MM2 and airmirror on the same topics: rate, CPU and start-up of the copy, "
+        "and how well each carries consumer groups over.",
     )
     parser.add_argument(
         "--records",
@@ -40,8 +45,18 @@ def parse(argv: Sequence[str] | None = None) -> Arguments:
     _add_choice(parser, "--shapes", shapes)
     _add_choice(parser, "--contenders", [contender.name for contender in CONTENDERS])
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout instead of the table")
+    tables = parser.add_mutually_exclusive_group()
+    tables.add_argument("--groups", action="store_true", help="only the table of consumer groups")
+    tables.add_argument("--no-groups", action="store_true", help="only the table of the copy's speed")
     args = parser.parse_args(argv)
-    return Arguments(record_count=args.records, shapes=args.shapes, contenders=args.contenders, json=args.json)
+    return Arguments(
+        record_count=args.records,
+        shapes=args.shapes,
+        contenders=args.contenders,
+        json=args.json,
+        speed=not args.groups,
+        groups=not args.no_groups,
+    )
 
 
 def _add_choice(parser: argparse.ArgumentParser, flag: str, known: Sequence[str]) -> None:

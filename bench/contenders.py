@@ -83,16 +83,25 @@ def mm2(properties: str, directory: Path) -> Process:
 
 
 def airmirror(properties: str, directory: Path) -> Process:
-    """Both commands, as a user types them, in one shell: their CPU time counts together."""
+    """Both commands of a copy, as a user types them, in one shell: their CPU time counts together."""
+    both = '"$0" --config "$1" topics A-to-B && "$0" --config "$1" copy A-to-B --master "$2"'
+    return _in_a_shell(both, properties, directory)
+
+
+def airmirror_groups(properties: str, directory: Path) -> Process:
+    """The command that carries groups over."""
+    return _in_a_shell('"$0" --config "$1" groups A-to-B', properties, directory)
+
+
+def _in_a_shell(script: str, properties: str, directory: Path) -> Process:
     directory.mkdir(parents=True, exist_ok=True)
     file = directory / "mm2.properties"
     file.write_text(properties)
     program = Path(sys.executable).with_name("airmirror")
-    both = '"$0" --config "$1" topics A-to-B && "$0" --config "$1" copy A-to-B --master "$2"'
     # A user's shell: without the settings of whoever runs the bench, and where Python keeps what it compiled.
     foreign = ("AIRMIRROR_", "SPARK_", "PYSPARK_", "PYTHON")
     own = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
-    return Process("airmirror", ["sh", "-c", both, str(program), str(file), MASTER], directory=directory, env=own)
+    return Process("airmirror", ["sh", "-c", script, str(program), str(file), MASTER], directory=directory, env=own)
 
 
 MM2 = Contender(name="mm2", label="MM2", settings={**COMMON, **MM2_TUNED}, started_by=mm2, ends=False)

@@ -13,6 +13,13 @@ def test_without_arguments_everything_is_measured() -> None:
     assert arguments.shapes == ("128k", "16k-lz4", "2k-lz4")
     assert arguments.contenders == ("mm2", "mm2-eos", "airmirror")
     assert not arguments.json
+    assert (arguments.speed, arguments.groups) == (True, True)
+
+
+@pytest.mark.parametrize(("argv", "tables"), [(["--groups"], (False, True)), (["--no-groups"], (True, False))])
+def test_one_table_alone(argv: list[str], tables: tuple[bool, bool]) -> None:
+    arguments = parse(argv)
+    assert (arguments.speed, arguments.groups) == tables
 
 
 @pytest.mark.parametrize("text", ["200000", "200_000", "200,000"])
@@ -33,6 +40,7 @@ def test_names_come_in_the_order_of_the_bench_however_they_are_written() -> None
         (["--records", "100"], "too few to measure"),
         (["--shapes", "16k-lz4,4k"], "4k is not among 128k, 16k-lz4, 2k-lz4"),
         (["--shapes", ","], "nothing is not among"),
+        (["--groups", "--no-groups"], "not allowed with argument"),
         (["--contenders", "mm1"], "mm1 is not among mm2, mm2-eos, airmirror"),
     ],
 )
