@@ -28,7 +28,7 @@ from world.kafka import KafkaCluster
 
 # Every flow but the first two is `alias->west`, where the alias is another name of east: each has its own state.
 SLOW = ("late", "marked", "cleared", "killed")
-ODD = ("picky", "anew", "held")
+ODD = ("picky", "anew", "held", "grouped")
 REHEARSED = "rehearsed"
 OWN = "own"  # has a policy, a filter and a record function of its own, as docs/ shows them
 LIMIT = "airmirror.copy.max.bytes.per.second"
@@ -86,6 +86,8 @@ class AirflowWorld:
             "refresh.topics.enabled = false",
             "emit.heartbeats.enabled = false",
             "airmirror.claim.renew.seconds = 1",
+            f"groups = {self.prefix}-.*",
+            "sync.group.offsets.enabled = true",
             # Also names of remote topics match: only the rule against cycles keeps them out.
             f"topics = .*{self.prefix}-both-.*",
             *(f"{alias}->west.topics = {self.prefix}-slow" for alias in SLOW),
