@@ -86,8 +86,7 @@ class AirflowWorld:
             "refresh.topics.enabled = false",
             "emit.heartbeats.enabled = false",
             "airmirror.claim.renew.seconds = 1",
-            f"groups = {self.prefix}-.*",
-            "sync.group.offsets.enabled = true",
+            "grouped->west.sync.group.offsets.enabled = true",
             # Also names of remote topics match: only the rule against cycles keeps them out.
             f"topics = .*{self.prefix}-both-.*",
             *(f"{alias}->west.topics = {self.prefix}-slow" for alias in SLOW),
