@@ -12,6 +12,7 @@
     │   ├── UsageRefused
     │   ├── NotAuthorized
     │   ├── PreflightFailed
+    │   ├── CredentialsRefused
     │   ├── TopicNotFound
     │   ├── TopicRefused
     │   ├── PositionUnknown
@@ -121,6 +122,10 @@ class NotAuthorized(PersonMustAct):
 
 class PreflightFailed(PersonMustAct):
     """Something that a flow needs before it runs is not there; `about["checks"]` lists all of it."""
+
+
+class CredentialsRefused(PersonMustAct):
+    """A cluster does not let us in, or we do not trust it: a login, a certificate, a protocol that does not fit."""
 
 
 class TopicNotFound(PersonMustAct):

@@ -8,10 +8,13 @@ CLIENT_LOG = logging.getLogger("mirror.kafka.client")
 
 
 class _OnlyWhenAsked(logging.Filter):
-    """Broken connections and loading coordinators are the client's daily life: it retries, and we tell what fails."""
+    """Broken connections and loading coordinators are the client's daily life: it retries, and we tell what fails.
+
+    The same goes for refused certificates and tokens, of which it tells many times a second.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if record.levelno <= logging.WARNING or record.getMessage().startswith("FAIL"):
+        if record.levelno <= logging.WARNING or record.getMessage().startswith(("FAIL", "SSL", "OIDC", "ERROR")):
             return logging.getLogger("mirror").isEnabledFor(logging.DEBUG)
         return True
 

@@ -20,8 +20,8 @@ from confluent_kafka.admin import (
 from confluent_kafka.admin import NewTopic as ClientNewTopic
 
 from mirror.errors import ClusterBusy, MirrorError
-from mirror.kafka.client_log import CLIENT_LOG
-from mirror.kafka.errors import MISSING, error_of, kafka_call
+from mirror.kafka.connection import Connection, making_a_client
+from mirror.kafka.errors import MISSING, kafka_call
 from mirror.kafka.values import ConfigEntry, NewTopic, TopicDescription, TopicPartition
 
 if TYPE_CHECKING:
@@ -56,19 +56,16 @@ class Cluster:
     def __init__(self, alias: str, settings: Mapping[str, Any]) -> None:
         self.alias = alias
         self.forwarding: ForwardingAdmin | None = None  # asked for changes, where it is not the brokers
-        self._last_error: KafkaError | None = None
+        self._connection = Connection(alias)
         # The client is kept: one that is garbage-collected fails its own futures.
-        client_settings: dict[str, Any] = {**settings, "error_cb": self._remember, "logger": CLIENT_LOG}
-        self._client = AdminClient(client_settings)
+        with making_a_client(alias, settings):
+            self._client = AdminClient({**settings, **self._connection.settings()})
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._client.poll(0)
-
-    def _remember(self, error: KafkaError) -> None:
-        self._last_error = error
 
     def _wait(self, action: str, future: Future[T], ignored: tuple[int, ...] = ()) -> T | KafkaError:
         """The future's result, or its error where that is one of the ignored."""
@@ -85,17 +82,20 @@ class Cluster:
         return self._call(action, result)
 
     def _call(self, action: str, call: Callable[[], T]) -> T:
-        """Run a request; a time-out is told with the reason the connection last gave, such as a wrong password."""
+        """Run a request; where brokers refuse us, or time is up, say why as the connection said it."""
         try:
             with kafka_call(action, self.alias):
-                return call()
+                answer = self._connection.first_answer(action, call, self._client.poll)
         except MirrorError as error:
-            last = self._last_error
-            if error.about.get("code") in ("_TIMED_OUT", "_TRANSPORT") and last is not None:
-                better = error_of(last, action, self.alias)
+            self._client.poll(0)
+            if error.about.get("code") in ("_TIMED_OUT", "_TRANSPORT"):
+                better = self._connection.reason(action)
                 if better is not None:
                     raise better from error
             raise
+        if not isinstance(answer, KafkaError):
+            self._connection.answered()
+        return answer
 
     def cluster_id(self) -> str:
         return str(self._call("ask for the cluster id", lambda: self._client.describe_cluster().result()).cluster_id)

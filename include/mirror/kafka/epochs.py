@@ -9,6 +9,7 @@ from typing import Any
 from confluent_kafka import KafkaError, Message
 from confluent_kafka import TopicPartition as ClientTopicPartition
 
+from mirror.kafka.connection import Connection
 from mirror.kafka.errors import kafka_call
 from mirror.kafka.log import consumer_for
 from mirror.kafka.values import TopicPartition
@@ -31,8 +32,10 @@ def read_epochs(settings: Mapping[str, Any], alias: str, ranges: Mapping[TopicPa
     waiting = set(ranges)
     if not waiting:
         return found
+    connection = Connection(alias)
     consumer = consumer_for(
         settings,
+        connection,
         **{
             "isolation.level": "read_uncommitted",
             "max.partition.fetch.bytes": FETCH_BYTES,
@@ -48,6 +51,8 @@ def read_epochs(settings: Mapping[str, Any], alias: str, ranges: Mapping[TopicPa
             with kafka_call("look at copied records again", alias):
                 messages = consumer.consume(1, 0.5)
                 messages += consumer.consume(500, 0)
+                if not messages:
+                    connection.raise_if_refused("look at copied records again")
             before = set(waiting)
             for message in messages:
                 _take(message, ranges, waiting, found)

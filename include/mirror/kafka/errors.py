@@ -10,12 +10,14 @@ from confluent_kafka import KafkaError, KafkaException
 from mirror.errors import (
     ClusterBusy,
     ClusterUnreachable,
+    CredentialsRefused,
     FencedByNewerRun,
     MirrorError,
     NotAuthorized,
     RecordRefused,
     TopicNotFound,
 )
+from mirror.kafka.refusals import meaning_of
 
 _E = KafkaError
 
@@ -48,14 +50,13 @@ BUSY = (
     _E.FENCED_LEADER_EPOCH,
     _E._NOENT,  # "no leaders found", while the only broker of a partition is away
 )
+_NOT_LET_IN = (_E.SASL_AUTHENTICATION_FAILED, _E._AUTHENTICATION, _E._SSL)
 DENIED = (
     _E.TOPIC_AUTHORIZATION_FAILED,
     _E.GROUP_AUTHORIZATION_FAILED,
     _E.CLUSTER_AUTHORIZATION_FAILED,
     _E.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-    _E.SASL_AUTHENTICATION_FAILED,
-    _E._AUTHENTICATION,
-    _E._SSL,
+    *_NOT_LET_IN,
 )
 MISSING = (_E.UNKNOWN_TOPIC_OR_PART, _E._UNKNOWN_TOPIC, _E._UNKNOWN_PARTITION, _E.UNKNOWN_TOPIC_ID)
 FENCED = (_E._FENCED, _E.INVALID_PRODUCER_EPOCH, _E.PRODUCER_FENCED)
@@ -73,13 +74,16 @@ _KINDS: tuple[tuple[tuple[int, ...], type[MirrorError]], ...] = (
 _NEXT_STEP: dict[type[MirrorError], str] = {
     ClusterUnreachable: "check {cluster}.bootstrap.servers and that its brokers are up, then run this again",
     ClusterBusy: "nothing to do but run this again",
-    NotAuthorized: "grant the right, or correct the credentials of {cluster}, then run this again",
+    NotAuthorized: "grant the right to the principal of {cluster}, then run this again",
     TopicNotFound: "run `airmirror topics FLOW`, then this again",
 }
 
 
 def error_of(error: KafkaError, action: str, cluster: str) -> MirrorError | None:
     """Our error for the client's, or None where we know no better word than the client's own."""
+    refusal = meaning_of(error.name(), error.str(), action, cluster)
+    if isinstance(refusal, CredentialsRefused):  # what only looks like one is a broken connection like any other
+        return refusal
     for codes, kind in _KINDS:
         if error.code() in codes:
             next_step = _NEXT_STEP.get(kind, "").format(cluster=cluster)

@@ -11,7 +11,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, Message
 from confluent_kafka import TopicPartition as ClientTopicPartition
 
-from mirror.kafka.client_log import CLIENT_LOG
+from mirror.kafka.connection import Connection
 from mirror.kafka.errors import error_of, kafka_call
 from mirror.kafka.reader import Met, met
 from mirror.kafka.samples import SMALL_FETCHES, Sample, sample_of
@@ -62,6 +62,7 @@ def read_as_member(
     Nothing is reset: a partition where the group has no offset, or one outside the log, is refused and said so. `stop`
     ends it early, whoever sets it.
     """
+    connection = Connection(alias)
     consumer = Consumer(
         {
             **settings,
@@ -77,7 +78,7 @@ def read_as_member(
             "enable.partition.eof": True,
             "isolation.level": "read_committed",
             "allow.auto.create.topics": False,
-            "logger": CLIENT_LOG,
+            **connection.settings(),
         }
     )
     try:

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaError, Message, Producer
 from confluent_kafka import TopicPartition as ClientTopicPartition
 
 from mirror.errors import ClusterBusy, ClusterUnreachable
-from mirror.kafka.client_log import CLIENT_LOG
+from mirror.kafka.connection import Connection, making_a_client
 from mirror.kafka.errors import error_of, kafka_call
 from mirror.kafka.values import TopicPartition
 
@@ -44,20 +44,22 @@ class NewRecord:
     headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
-def consumer_for(settings: Mapping[str, Any], **more: Any) -> Consumer:
+def consumer_for(settings: Mapping[str, Any], connection: Connection | None = None, **more: Any) -> Consumer:
     """A consumer that never commits, never resets and tells where each partition ends."""
-    return Consumer(
-        {
-            **settings,
-            "group.id": "airmirror-without-a-group",
-            "enable.auto.commit": False,
-            "enable.auto.offset.store": False,
-            "auto.offset.reset": "error",
-            "enable.partition.eof": True,
-            "logger": CLIENT_LOG,
-            **more,
-        }
-    )
+    connection = connection or Connection(str(settings.get("client.id", "")))
+    with making_a_client(connection.alias, settings):
+        return Consumer(
+            {
+                **settings,
+                "group.id": "airmirror-without-a-group",
+                "enable.auto.commit": False,
+                "enable.auto.offset.store": False,
+                "auto.offset.reset": "error",
+                "enable.partition.eof": True,
+                **connection.settings(),
+                **more,
+            }
+        )
 
 
 def read_log(
@@ -77,7 +79,8 @@ def read_log(
     if not waiting:
         return []
     level = "read_committed" if committed else "read_uncommitted"
-    consumer = consumer_for(settings, **{"isolation.level": level, "fetch.wait.max.ms": 50})
+    connection = Connection(alias)
+    consumer = consumer_for(settings, connection, **{"isolation.level": level, "fetch.wait.max.ms": 50})
     records: list[LogRecord] = []
     try:
         consumer.assign([ClientTopicPartition(p.topic, p.partition, ranges[p][0]) for p in sorted(waiting)])
@@ -87,6 +90,8 @@ def read_log(
                 raise ClusterBusy(_held_back(alias, waiting), cluster=alias, next_step="run this again")
             with kafka_call("read a state log", alias):
                 messages = consumer.consume(500, 0.02) or consumer.consume(1, 0.5)
+            if not messages:
+                connection.raise_if_refused("read a state log")
             _take(messages, waiting, records, alias)
     finally:
         consumer.close()
@@ -140,9 +145,10 @@ class Appender:
 
     def __init__(self, alias: str, settings: Mapping[str, Any]) -> None:
         self.alias = alias
-        self._producer = Producer(
-            {**settings, "enable.idempotence": True, "acks": "all", "linger.ms": 0, "logger": CLIENT_LOG}
-        )
+        self._connection = Connection(alias)
+        own = {"enable.idempotence": True, "acks": "all", "linger.ms": 0, **self._connection.settings()}
+        with making_a_client(alias, settings):
+            self._producer = Producer({**settings, **own})
 
     def append(self, records: Iterable[tuple[TopicPartition, bytes | None, bytes | None]]) -> list[int]:
         """Write all records in order; the broker's timestamp of each, or the first error."""
@@ -164,13 +170,22 @@ class Appender:
             for record in records:
                 self._produce(record, delivered)
                 count += 1
-            left = self._producer.flush(APPEND_TIMEOUT_S)
+            left = self._flush()
         if errors:
             known = error_of(errors[0], "write state", self.alias)
             raise known or ClusterBusy(f"could not write state on {self.alias}: {errors[0].str()}", cluster=self.alias)
         if left or len(stamps) != count:
             raise ClusterUnreachable(f"cluster {self.alias} did not confirm {count - len(stamps)} state records")
         return stamps
+
+    def _flush(self) -> int:
+        """Wait for the reports; how many are missing when the time is over."""
+        give_up = time.monotonic() + APPEND_TIMEOUT_S
+        while (left := self._producer.flush(1.0)) and time.monotonic() < give_up:
+            self._connection.raise_if_refused("write state")
+        if not left:
+            self._connection.answered()
+        return left
 
     def _produce(self, record: NewRecord, delivered: Any) -> None:
         more: dict[str, Any] = {} if record.timestamp_ms is None else {"timestamp": record.timestamp_ms}

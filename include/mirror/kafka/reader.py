@@ -9,6 +9,7 @@ from typing import Any
 from confluent_kafka import KafkaError, Message
 from confluent_kafka import TopicPartition as ClientTopicPartition
 
+from mirror.kafka.connection import Connection
 from mirror.kafka.errors import DENIED, MISSING, kafka_call
 from mirror.kafka.log import consumer_for
 from mirror.kafka.values import TopicPartition
@@ -39,7 +40,10 @@ class SourceReader:
             "receive.message.max.bytes": 1_000_000_000,
         }
         self._paused: set[TopicPartition] = set()
-        self._consumer = consumer_for({**defaults, **settings}, **{"isolation.level": isolation_level})
+        self._connection = Connection(alias)
+        self._consumer = consumer_for(
+            {**defaults, **settings}, self._connection, **{"isolation.level": isolation_level}
+        )
 
     def close(self) -> None:
         self._consumer.close()
@@ -65,7 +69,11 @@ class SourceReader:
         with kafka_call("read records", self.alias):
             # consume(n, t) waits the whole t for the n-th message: one first, then what is there.
             first = self._consumer.consume(1, wait_s)
-            return first + self._consumer.consume(count - 1, 0) if first else first
+            if not first:
+                self._connection.raise_if_refused("read records")
+                return first
+            self._connection.answered()
+            return first + self._consumer.consume(count - 1, 0)
 
 
 def met(error: KafkaError) -> Met:

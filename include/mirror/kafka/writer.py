@@ -12,6 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from mirror.errors import AttemptsExhausted, ClusterUnreachable, FencedByNewerRun, TryAgain
 from mirror.kafka.client_log import CLIENT_LOG
+from mirror.kafka.connection import Connection, making_a_client
 from mirror.kafka.errors import DENIED, FENCED, REFUSED, error_of, kafka_error_in
 
 log = logging.getLogger(__name__)
@@ -65,12 +66,13 @@ class TransactionalWriter:
             "transactional.id": transactional_id,
             "transaction.timeout.ms": timeout_ms,
             "enable.idempotence": True,
-            "logger": settings.get("logger", CLIENT_LOG),
             "acks": "all",
             "message.max.bytes": CLIENT_RECORD_LIMIT_BYTES,
             "batch.size": min(batch_bytes, int(settings.get("batch.size", BATCH_BYTES))),
         }
-        self._producer = Producer({**defaults, **settings, **required})
+        self._connection = Connection(alias, settings.get("logger", CLIENT_LOG))
+        with making_a_client(alias, settings):
+            self._producer = Producer({**defaults, **settings, **required, **self._connection.settings()})
         # produce(topic, value, key, partition, callback, on_delivery, timestamp, headers): the bare method, since the
         # copy loop calls it once per record.
         self.produce = self._producer.produce
@@ -89,7 +91,12 @@ class TransactionalWriter:
         """Own the id: abort what a predecessor left open and lock it out."""
         give_up = time.monotonic() + INIT_TIMEOUT_S
         with self._named("initialise transactions"):
-            self._producer.list_topics(timeout=CALL_TIMEOUT_S)  # connects at once: init alone waits half a second more
+            # Connects at once, where init alone waits half a second more; and ends early where brokers refuse us.
+            self._connection.first_answer(
+                "initialise transactions",
+                lambda: self._producer.list_topics(timeout=CALL_TIMEOUT_S),
+                self._producer.poll,
+            )
         while True:
             try:
                 with self._named("initialise transactions"):
