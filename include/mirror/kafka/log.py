@@ -44,7 +44,7 @@ class NewRecord:
     headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
-def consumer_for(settings: Mapping[str, Any], connection: Connection | None = None, **more: Any) -> Consumer:
+def consumer_for(settings: Mapping[str, Any], connection: Connection | None = None, /, **more: Any) -> Consumer:
     """A consumer that never commits, never resets and tells where each partition ends."""
     connection = connection or Connection(str(settings.get("client.id", "")))
     with making_a_client(connection.alias, settings):
