@@ -86,10 +86,11 @@ def refused(option: str, path: str, why: str, *, next_step: str = "") -> Configu
 
 
 def own_paths(flow: Flow) -> Iterator[ImportPath]:
-    """Every own class and function that the flow's options name."""
-    for option in opt.USED:
-        if option.type in t.IMPORTED and (path := own_path(flow[option])) is not None:
-            yield path
+    """Every own class and function that the flow's options name; and other flows', where it asks them for a way."""
+    for asked in (flow, *(flow.file_flows if flow[opt.PROVENANCE_HEADERS] else ())):
+        for option in opt.USED:
+            if option.type in t.IMPORTED and (path := own_path(asked[option])) is not None:
+                yield path
 
 
 def make_importable(folder: Path | None) -> None:

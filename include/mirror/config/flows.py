@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -33,6 +33,8 @@ class Flow:
     settings: Mapping[str, Setting] = field(repr=False)
     # The file's own, where own classes may lie.
     folder: Path | None = None
+    # All flows of the file, for what one must know of the others; theirs are empty.
+    file_flows: tuple[Flow, ...] = field(default=(), repr=False, compare=False)
     _typed: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -169,7 +171,8 @@ def is_true(setting: Setting | None, *, default: bool) -> bool:
 
 def build_flows(scopes: Scopes, folder: Path | None = None) -> tuple[Flow, ...]:
     """Every ordered pair that is enabled or has heartbeats: the pairs for which MM2 would run a herder."""
-    return tuple(build_flow(scopes, pair, folder) for pair in scopes.flows if _has_herder(scopes, pair))
+    flows = tuple(build_flow(scopes, pair, folder) for pair in scopes.flows if _has_herder(scopes, pair))
+    return tuple(replace(flow, file_flows=flows, _typed={}) for flow in flows)
 
 
 def build_flow(scopes: Scopes, pair: Pair, folder: Path | None) -> Flow:

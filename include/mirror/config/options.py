@@ -144,6 +144,9 @@ PREDICATES = Option(name="predicates", type=t.LIST, default=(),
 RECORD_FUNCTION = Option(name="airmirror.record.function", type=t.FUNCTION, default="", since="airmirror",
     help="A Python function, package.module:function, that gets each record and gives it back, changed or not, or None "
     "to drop it; behind the filters. See records.md.")  # fmt: skip
+PROVENANCE_HEADERS = Option(name="airmirror.provenance.headers", type=t.BOOL, default=False, since="airmirror",
+    help="Give each copied record a header with the clusters it has been on, and never copy it back to one of them: "
+    "names can stay the same in both directions. See records.md.")  # fmt: skip
 
 # Groups.
 GROUPS = Option(name="groups", type=t.REGEX_LIST, default=(".*",),

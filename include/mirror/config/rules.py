@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from mirror.config import options as opt
-from mirror.config import transforms
+from mirror.config import provenance_rules, transforms
 from mirror.config.flows import Flow, is_true
 from mirror.config.placeholders import has_expression
 from mirror.config.problems import Findings, Origin
@@ -24,6 +24,7 @@ def check(scopes: Scopes, flows: tuple[Flow, ...], file: str, findings: Findings
     _separators(flows, clusters, findings)
     _offset_syncs(flows, findings)
     _prune(flows, findings)
+    provenance_rules.check(flows, findings)
     for setting, name in _everywhere(scopes):
         _security(setting, name, findings)
         _providers(setting, name, findings)

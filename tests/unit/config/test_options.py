@@ -78,4 +78,5 @@ def test_our_own_options_are_those_of_the_contract() -> None:
         "airmirror.record.function": "",
         "airmirror.verify.newest": "1000000",
         "airmirror.verify.schedule": "",
+        "airmirror.provenance.headers": "false",
     }

@@ -132,6 +132,10 @@ def test_two_flows_whose_dags_would_have_one_name_are_refused() -> None:
         ("exactly.once.support = required", "write A->B.exactly.once.support"),
         ("enabled = true", "enables every flow"),
         ("errors.tolerance = all", "never skips"),
+        (
+            "B->A.enabled = true\nreplication.policy.class = IdentityReplicationPolicy",
+            "both keep names: a topic that both copy would send its records round for ever",
+        ),
         ("emit.checkpoints.enabled = false", "runs without them too"),
         ("B->A.enabled = true ", "understood as true"),
         ('A->B.topics = "a"', "quotes"),

@@ -35,3 +35,14 @@ def answers_nonsense(record: Record) -> Any:
 
 def moves(record: Record) -> Record:
     return record.changed(partition=1)
+
+
+def forget_headers(record: Record) -> Record:
+    return record.changed(headers=())
+
+
+class Only:
+    """A topic filter: all that is called orders."""
+
+    def should_replicate_topic(self, topic: str) -> bool:
+        return topic == "orders"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from flow_files import flow_from
+from mirror.config import load
 from mirror.custom import own_paths
 from mirror.errors import ConfigurationRefused
 from mirror.records import LeftOut, Record, Transformation, TransformationFailed, transformation_of
@@ -180,7 +181,7 @@ def test_a_module_beside_the_file_is_found_and_shipped(tmp_path: Path) -> None:
 def test_the_example_of_the_page_does_what_it_says(tmp_path: Path) -> None:
     page = (project.root() / "docs" / "records.md").read_text()
     [code] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    lines = re.findall(r"```properties\n(.*?)```", page, re.DOTALL)
+    *lines, active_active = re.findall(r"```properties\n(.*?)```", page, re.DOTALL)
     (tmp_path / "acme_records.py").write_text(code)
     flow = flow_from(tmp_path, "\n".join(lines))
     found = transformation_of(flow)
@@ -193,3 +194,7 @@ def test_the_example_of_the_page_does_what_it_says(tmp_path: Path) -> None:
     assert hidden is not None
     assert hidden.value == b"by ************5678!"
     assert hidden.headers == (("hidden-by", b"hide_cards"),)
+    (tmp_path / "active.properties").write_text(active_active)
+    both = load(tmp_path / "active.properties")
+    assert both.warnings == ()
+    assert [transformation_of(flow) is not None for flow in both.enabled_flows] == [True, True]
