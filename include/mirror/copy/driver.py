@@ -86,7 +86,7 @@ class _Run:
         self._started = time.monotonic()
 
     def copy(self, executor: Callable[[], Executor]) -> CopyResult:
-        if (transformation := transformation_of(self._flow)) is not None:
+        if not self._request.heartbeats and (transformation := transformation_of(self._flow)) is not None:
             transformation.prepare(self._flow.folder)
         ensure_internal(self._flow, self._target)  # 1
         self._progress.say(f"{self._flow}: looking at both clusters")

@@ -6,7 +6,8 @@ from mirror.config import Flow
 from mirror.copy.control import Control, ControlState
 from mirror.copy.spec import FlowLinks
 from mirror.copy.state import States, read_mm2_positions, read_states
-from mirror.copy.survey import Survey, view_source, view_target
+from mirror.copy.survey import Survey, not_begun, view_source, view_target
+from mirror.copy.unmarked import unmarked_copies
 from mirror.kafka.cluster import Cluster
 
 
@@ -28,4 +29,5 @@ def glance(flow: Flow, links: FlowLinks, source: Cluster, target: Cluster) -> Su
         states=states,
         control=control,
         mm2_positions=mm2_positions,
+        unmarked=unmarked_copies(flow, links, source, not_begun(view, states, control)),
     )

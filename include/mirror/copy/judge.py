@@ -143,6 +143,7 @@ def forgotten(state: PartitionState, position: int, downstream_end: int) -> Part
         leader_epoch=None,
         left_out_offset=None,
         is_transformed=False,
+        remote_end=0,
         history=History(complete_from_start=True),
         returned=EMPTY,
         stretches=(),
@@ -205,10 +206,18 @@ def _inside_log(
 def foreign_data(
     links: FlowLinks, survey: Survey, partitions: list[TopicPartition]
 ) -> dict[TopicPartition, MirrorError]:
-    """Partitions that were never copied, by us or by MM2, but whose remote partition holds records already."""
+    """Partitions that were never copied, by us or by MM2, but whose remote partition holds records already.
+
+    With provenance and the same name on both sides that is as it should be: they are the target's own. There it is
+    the source that must not hold copies of unknown origin.
+    """
     errors: dict[TopicPartition, MirrorError] = {}
     for partition in partitions:
         remote = survey.source.remote(partition)
+        if survey.unmarked is not None and remote == partition:
+            if partition in survey.unmarked:
+                errors[partition] = _unmarked(links, survey, partition, survey.unmarked[partition])
+            continue
         end = survey.target.ends.get(remote, 0)
         if end > 0 and partition not in survey.mm2_positions:
             errors[partition] = ForeignData(
@@ -221,3 +230,18 @@ def foreign_data(
                 end=end,
             )
     return errors
+
+
+def _unmarked(links: FlowLinks, survey: Survey, partition: TopicPartition, copied_by: str) -> ForeignData:
+    end = survey.source.ends[partition]
+    return ForeignData(
+        f"{partition} on cluster {links.source} holds records that {copied_by} copied without a header that says where "
+        f"they come from: copied on to {links.target}, they could come back to where they were",
+        next_step=f"airmirror resume '{links.flow}' --topic {partition.topic} --partition {partition.partition} "
+        f"--skip-to {end}, to copy what comes from now on; "
+        f"or {links.flow}.airmirror.on.foreign.data = append, to copy all of them",
+        cluster=links.source,
+        topic=partition.topic,
+        partition=partition.partition,
+        end=end,
+    )

@@ -75,6 +75,9 @@ class Ledger:
     def position(self, partition: TopicPartition) -> int:
         return self._entries[partition].position
 
+    def remote(self, partition: TopicPartition) -> TopicPartition:
+        return self._entries[partition].spec.remote
+
     def ranges(self) -> list[Range]:
         return [
             Range(
@@ -93,8 +96,10 @@ class Ledger:
         """The partitions whose position the open transaction would move."""
         return tuple(p for p, move in moved.moves.items() if move.position > self._entries[p].position)
 
-    def draft(self, moved: Moved) -> list[StateRecord]:
-        """The states to be committed with what was moved; MM2's own syncs beside them where they are published."""
+    def draft(self, moved: Moved, remote_ends: Mapping[TopicPartition, int] | None = None) -> list[StateRecord]:
+        """The states to be committed with what was moved; MM2's own syncs beside them where they are published.
+
+        Where others write too, with the remote partitions' ends as of now: what is copied later lies behind them."""
         records: list[StateRecord] = []
         self.advanced = False
         for partition, entry in self._entries.items():
@@ -103,6 +108,8 @@ class Ledger:
                 continue
             self.advanced = True
             entry.draft, entry.draft_move = self._next_state(entry, move), move
+            if remote_ends and entry.spec.remote in remote_ends:
+                entry.draft = replace(entry.draft, remote_end=remote_ends[entry.spec.remote])
             records.append(StateRecord(self._spec.links.syncs, entry.draft.encode_key(), entry.draft.encode_value()))
             if self._spec.links.published_location == "target" and move.runs:
                 sync = entry.draft.offset_sync()
@@ -125,6 +132,7 @@ class Ledger:
             is_transformed=state.is_transformed or self._spec.transformation is not None,
             returned=state.returned if entry.spec.returned is None else entry.spec.returned,
             stretches=_stretches(state, move) if entry.spec.is_exact else state.stretches,
+            is_marked=self._is_marked(state, move),
         )
         if move.runs or move.left_out_offset is not None:
             state = replace(state, leader_epoch=move.leader_epoch, left_out_offset=move.left_out_offset)
@@ -143,6 +151,11 @@ class Ledger:
             has_record=True,
             history=history.freeze(),
         )
+
+    def _is_marked(self, state: PartitionState, move: Move) -> bool:
+        """Whether every copy so far, and each of these, says where it comes from; before the first one, by the file."""
+        marks = self._spec.transformation is not None and self._spec.transformation.marks_origin
+        return state.is_marked and (marks or not move.record_count) if state.record_count else marks
 
     def accept(self) -> list[tuple[TopicPartition, bytes, bytes]]:
         """The transaction stands: its drafts are the state now. Gives the syncs to publish on the source."""

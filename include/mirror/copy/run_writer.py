@@ -147,6 +147,7 @@ class RunWriter:
         move.record_count += len(messages)
         move.byte_count += moved_bytes
         move.leader_epoch = epoch_of(messages[-1])
+        move.left_out_offset = None  # the newest record read is a copied one again
         return moved_bytes
 
     def not_taken(self, track: Track, offset: int, error: Exception) -> Exception:

@@ -30,6 +30,7 @@ from mirror.errors import AttemptsExhausted, FencedByNewerRun
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.log import Appender
 from mirror.kafka.reader import SourceReader
+from mirror.kafka.values import TopicPartition
 from mirror.kafka.writer import BATCH_BYTES, Abortable, TransactionalWriter
 
 log = logging.getLogger(__name__)
@@ -136,7 +137,7 @@ class _Slot:
                 self._ledger.stop(changed)
                 self._assign()
                 return None
-            self._engine.commit(self._ledger.draft(moved))
+            self._engine.commit(self._ledger.draft(moved, self._remote_ends(moved)))
         except Refusal as refusal:
             self._give_up_on(refusal)
             return None
@@ -149,6 +150,13 @@ class _Slot:
             self._publisher.append(published)
         self._after(moved)
         return moved
+
+    def _remote_ends(self, moved: Moved) -> dict[TopicPartition, int]:
+        """Where the remote partitions end that others write too: groups need not go back to our newest record."""
+        transformation = self._spec.transformation
+        if transformation is None or not transformation.marks_origin:
+            return {}
+        return self._target.high_watermarks(self._ledger.remote(p) for p in self._ledger.advancing(moved))
 
     def _after(self, moved: Moved) -> None:
         """Deal with what was met besides records, and leave careful mode once its stretch is committed."""

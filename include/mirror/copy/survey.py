@@ -11,6 +11,7 @@ from mirror.config import Flow
 from mirror.copy.control import Control, ControlState
 from mirror.copy.spec import FlowLinks
 from mirror.copy.state import States, read_mm2_positions, read_states
+from mirror.copy.unmarked import unmarked_copies
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.values import TopicDescription, TopicPartition
 from mirror.selection import Decision, Selector
@@ -54,6 +55,9 @@ class Survey:
     states: States
     control: ControlState
     mm2_positions: dict[TopicPartition, int]
+    # Where records say which clusters they have been on: partitions not begun yet that hold some which do not, and who
+    # copied those. None where the file does not ask for it.
+    unmarked: dict[TopicPartition, str] | None = None
 
 
 def survey(
@@ -70,7 +74,12 @@ def survey(
         states=states,
         control=control,
         mm2_positions=mm2_positions,
+        unmarked=unmarked_copies(flow, links, source, not_begun(source_view, states, control)),
     )
+
+
+def not_begun(source: SourceView, states: States, control: ControlState) -> list[TopicPartition]:
+    return [p for p in source.partitions if p not in states.states and p not in control.first_positions]
 
 
 def view_source(

@@ -1,10 +1,12 @@
 """What airmirror remembers of one partition: MM2's offset sync with our extension behind it.
 
     upstream offset INT64, downstream offset INT64            MM2's sixteen bytes
-    "AM" version INT8 flags INT8             flags: 1 has a record, 2 has an epoch, 4 left some out, 8 transformed
+    "AM" version INT8 flags INT8             flags: 1 has a record, 2 has an epoch, 4 left some out, 8 transformed,
+                                             16 marked, 32 a remote end
     position INT64, leader epoch INT32, source topic id, target topic id
     run STRING, records and bytes copied so far
     where some were left out: how many were dropped, how many were there already, the newest if it is the witness
+    where others write beside us: the remote end
     gaps, [stretches, returned], history (to the end)
 
 Version 2 has what is in brackets: only partitions that an operation copied have it.
@@ -34,6 +36,8 @@ _HAS_RECORD = 1
 _HAS_EPOCH = 2
 _LEFT_OUT = 4
 _TRANSFORMED = 8
+_MARKED = 16
+_HAS_REMOTE_END = 32
 _VERSION_AT = OFFSETS.size + len(_MAGIC)
 
 
@@ -66,6 +70,10 @@ class PartitionState:
     there_already_count: int = 0
     # Whether records were ever left out or changed on the way: those of the two sides cannot be compared then.
     is_transformed: bool = False
+    # Whether every copy bears the header that says which clusters it has been on.
+    is_marked: bool = False
+    # Where others write into the remote partition too: its end as of this state. What we copy next lies there or later.
+    remote_end: int = 0
     # The newest record that was read, where it was left out; the epoch is that record's then.
     left_out_offset: int | None = None
     # Downstream offsets that hold nothing but our copies: kept while an operation copies, the opposite flow skips them.
@@ -79,6 +87,15 @@ class PartitionState:
         if self.left_out_offset is not None:
             return self.left_out_offset
         return self.upstream_offset if self.has_record else None
+
+    @property
+    def holds_all_copies(self) -> bool:
+        """Whether the history knows of every record ever copied: no rewind dropped a part of it.
+
+        Told only of exact histories, where a segment has as many records as offsets; of an empty one if nothing was
+        copied.
+        """
+        return self.history.is_exact and sum(s.upstream_length for s in self.history.segments) == self.record_count
 
     @property
     def downstream_end(self) -> int:
@@ -98,12 +115,14 @@ class PartitionState:
         if self.returned.segments:
             end = max(self.downstream_end, self.returned.segments[-1].upstream_end)
             return translate_both(self.history, self.returned, offset, position=self.position, end=end)
-        if self.history.segments:
+        segments = self.history.segments
+        if segments and offset < segments[-1].upstream_end:
             return self.history.translate(offset, position=self.position)
+        end = max(self.downstream_end, self.remote_end)
         if offset > self.position:
-            return Early(self.downstream_end, offset - self.position)
-        if offset == self.position or (self.history.complete_from_start and not self.has_record):
-            return Exact(self.downstream_end)
+            return Early(end, offset - self.position)
+        if segments or offset == self.position or (self.history.complete_from_start and not self.has_record):
+            return Exact(end)
         return Unknown("the offset lies before what airmirror passed, and it copied nothing here yet")
 
     def translate_back(self, downstream: int) -> Upstream | Unknown:
@@ -147,6 +166,8 @@ class PartitionState:
             write_unsigned_varint(out, self.dropped_count)
             write_unsigned_varint(out, self.there_already_count)
             write_unsigned_varint(out, 0 if self.left_out_offset is None else self.left_out_offset + 1)
+        if self.remote_end:
+            write_unsigned_varint(out, self.remote_end)
         encode_gaps(out, self.gaps)
         if self._has_return:
             encode_stretches(out, self.stretches)
@@ -158,8 +179,15 @@ class PartitionState:
 
     def _flags(self, left_out: bool) -> int:
         has_epoch = self.leader_epoch is not None
-        told = (_HAS_RECORD, self.has_record), (_HAS_EPOCH, has_epoch), (_LEFT_OUT, left_out)
-        return sum(flag for flag, is_so in (*told, (_TRANSFORMED, self.is_transformed)) if is_so)
+        told = {
+            _HAS_RECORD: self.has_record,
+            _HAS_EPOCH: has_epoch,
+            _LEFT_OUT: left_out,
+            _TRANSFORMED: self.is_transformed,
+            _MARKED: self.is_marked,
+            _HAS_REMOTE_END: self.remote_end > 0,
+        }
+        return sum(flag for flag, is_so in told.items() if is_so)
 
     @property
     def _has_return(self) -> bool:
@@ -181,6 +209,7 @@ class PartitionState:
             dropped_count, at = read_unsigned_varint(value, at)
             there_already_count, at = read_unsigned_varint(value, at)
             left_out, at = read_unsigned_varint(value, at)
+        remote_end, at = read_unsigned_varint(value, at) if flags & _HAS_REMOTE_END else (0, at)
         gaps, at = decode_gaps(value, at)
         stretches: Stretches = ()
         returned = EMPTY
@@ -206,6 +235,8 @@ class PartitionState:
             dropped_count=dropped_count,
             there_already_count=there_already_count,
             is_transformed=bool(flags & _TRANSFORMED),
+            is_marked=bool(flags & _MARKED),
+            remote_end=remote_end,
             left_out_offset=left_out - 1 if left_out else None,
             stretches=stretches,
             returned=returned,

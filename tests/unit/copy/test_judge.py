@@ -157,3 +157,20 @@ def test_only_a_remote_partition_with_records_that_nobody_claims_is_foreign(tmp_
     assert list(errors) == [P0]
     assert isinstance(errors[P0], ForeignData)
     assert errors[P0].about["end"] == 50
+
+
+def test_with_provenance_and_one_name_the_targets_records_are_its_own_and_only_unmarked_copies_stop(
+    tmp_path: Path,
+) -> None:
+    links = links_of(flow_from(tmp_path))
+    survey = survey_of(partitions=3)
+    decisions = {TOPIC: replace(survey.source.decisions[TOPIC], remote_topic=TOPIC)}
+    survey = replace(survey, source=replace(survey.source, decisions=decisions), unmarked={P0: "A->B"})
+    for number in range(3):
+        survey.target.ends[TopicPartition(TOPIC, number)] = 50
+    errors = foreign_data(links, survey, survey.source.partitions)
+    assert list(errors) == [P0]
+    assert "A->B copied without a header" in errors[P0].message
+    assert f"--topic {TOPIC} --partition 0 --skip-to {survey.source.ends[P0]}" in errors[P0].next_step
+    plain = replace(survey, unmarked=None)
+    assert len(foreign_data(links, plain, plain.source.partitions)) == 3

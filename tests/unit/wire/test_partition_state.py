@@ -69,6 +69,17 @@ def test_a_state_that_left_records_out_on_the_wire() -> None:
     assert PartitionState.decode(written.encode_key(), written.encode_value()) == written
 
 
+def test_a_state_whose_remote_partition_others_write_too() -> None:
+    written = state(record_count=300, is_marked=True, remote_end=90)
+    value = written.encode_value()
+    assert value[19] == 0b110011
+    assert PartitionState.decode(written.encode_key(), value) == written
+    # Up to the newest copied record by the history; behind it nothing of ours lies before the end that was seen.
+    assert written.translate(41) == Exact(57)
+    assert written.translate(42) == written.translate(43) == Exact(90)
+    assert written.translate(45) == Early(90, 2)
+
+
 @pytest.mark.parametrize(
     ("facts", "witness"),
     [
