@@ -6,16 +6,19 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from mirror import naming
 from mirror.config import Flow
+from mirror.config import options as opt
 from mirror.copy.control import Control
 from mirror.copy.spec import FlowLinks
 from mirror.copy.state import read_states
+from mirror.copy.unmarked import incoming_links
 from mirror.groups.discovery import GroupSelector
+from mirror.groups.mixed import HubStates, Mixing, mixing_of
 from mirror.groups.mm2_sync_log import read_sync_stores
 from mirror.groups.mm2_syncs import SyncStore
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.values import TopicDescription, TopicPartition
+from mirror.records.routes import routes_of
 from mirror.selection import Selector
 from mirror.wire.control import FirstPosition
 from mirror.wire.partition_state import PartitionState
@@ -44,6 +47,9 @@ class Ground:
     target_topics: Mapping[str, TopicDescription] = field(default_factory=dict)
     target_starts: Mapping[TopicPartition, int] = field(default_factory=dict)
     target_ends: Mapping[TopicPartition, int] = field(default_factory=dict)
+    # Topics with the same name on both sides into which several flows write, each record telling where it comes from.
+    mixing: Mapping[str, Mixing] = field(default_factory=dict)
+    hub_states: Mapping[str, HubStates] = field(default_factory=dict)
     # Remote ends as of before the states were read: where nothing was copied, the first copy lies there or later.
     earlier_ends: Mapping[TopicPartition, int] = field(default_factory=dict)
 
@@ -61,7 +67,9 @@ def survey_ground(
     earlier_ends = target.high_watermarks(_existing(target.describe(r.topic for r in remotes), remotes))
     states = read_states(links, target, until=settled_end(target, links.syncs)).states
     first_positions = Control(links, target).read().first_positions
-    opposite = _opposite_states(links, source) if ground.returning else {}
+    mixing = _mixing(flow, ground)
+    is_opposite_asked = ground.returning or any(m.from_target for m in mixing.values())
+    opposite = _settled_states(incoming_links(links, links.target), source) if is_opposite_asked else {}
     target_topics = target.describe(r.topic for r in remotes)
     present = _existing(target_topics, remotes)
     source_topics = source.describe(p.topic for p in ground.remotes)
@@ -69,6 +77,8 @@ def survey_ground(
         ground,
         states=states,
         opposite_states=opposite,
+        mixing=mixing,
+        hub_states={hub: _hub_states(links, hub, source, target) for hub in _hubs(mixing)},
         first_positions=first_positions,
         mm2_syncs=read_sync_stores(flow, links, source, target, taken_over(ground.remotes, states, first_positions)),
         source_topics=source_topics,
@@ -124,19 +134,30 @@ def _existing(topics: Mapping[str, TopicDescription], partitions: Iterable[Topic
     return [p for p in partitions if p.topic in topics and p.partition < topics[p.topic].partition_count]
 
 
-def _opposite_states(links: FlowLinks, source: Cluster) -> dict[TopicPartition, PartitionState]:
-    """What the flow from the target to the source copied; its state is on the source."""
-    turned = replace(
-        links,
-        flow=f"{links.target}->{links.source}",
-        source=links.target,
-        target=links.source,
-        target_consumer=links.source_consumer,
-        syncs_topic=naming.syncs_topic(links.target),
-    )
-    if not source.describe([turned.syncs_topic]):
+def _settled_states(incoming: FlowLinks, cluster: Cluster) -> dict[TopicPartition, PartitionState]:
+    """What a flow into either side copied; its state is beside its copies."""
+    if not cluster.describe([incoming.syncs_topic]):
         return {}
-    return read_states(turned, source, until=settled_end(source, turned.syncs)).states
+    return read_states(incoming, cluster, until=settled_end(cluster, incoming.syncs)).states
+
+
+def _hub_states(links: FlowLinks, hub: str, source: Cluster, target: Cluster) -> HubStates:
+    return HubStates(
+        to_source=_settled_states(incoming_links(links, hub), source),
+        to_target=_settled_states(incoming_links(links, hub, into_target=True), target),
+    )
+
+
+def _mixing(flow: Flow, ground: Ground) -> dict[str, Mixing]:
+    if not flow[opt.PROVENANCE_HEADERS]:
+        return {}
+    routes = routes_of(flow)
+    shared = {p.topic for p, remote in ground.remotes.items() if p == remote and p.topic not in ground.returning}
+    return {topic: mixing_of(flow, routes, topic) for topic in shared}
+
+
+def _hubs(mixing: Mapping[str, Mixing]) -> frozenset[str]:
+    return frozenset().union(*(found.hubs for found in mixing.values()))
 
 
 def taken_over(

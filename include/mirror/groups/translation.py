@@ -7,6 +7,7 @@ time before them (where copying began, or MM2's own syncs); does the target stil
 from __future__ import annotations
 
 from mirror.groups.ground import Ground
+from mirror.groups.mixed import HubStates, Mixing, back_through, by_way_of, earliest
 from mirror.groups.values import Answer, unknown
 from mirror.kafka.values import TopicDescription, TopicPartition
 from mirror.wire.control import FirstPosition
@@ -29,6 +30,8 @@ def stored_answer(ground: Ground, partition: TopicPartition, offset: int) -> Ans
         answer = _back(ground, partition, remote, offset)
     else:
         answer = _forth(ground, partition, remote, offset)
+        if (mixing := ground.mixing.get(partition.topic)) is not None:
+            answer = _mixed(ground, partition, offset, answer, mixing)
     return _inside_log(ground, remote, answer)
 
 
@@ -38,6 +41,8 @@ def is_looked_at(ground: Ground, partition: TopicPartition, offset: int, answer:
         return False
     if answer.translation.downstream <= ground.target_starts.get(ground.remotes[partition], 0):
         return False  # its copy may be deleted, and what equals it be another
+    if partition.topic in ground.mixing:
+        return False  # the record's own place says nothing of others that lie before it
     returns = partition.topic in ground.returning
     state = ground.opposite_states.get(ground.remotes[partition]) if returns else ground.states.get(partition)
     if state is not None and state.is_transformed:
@@ -66,6 +71,48 @@ def _forth(ground: Ground, partition: TopicPartition, remote: TopicPartition, of
     if isinstance(found, Early):
         return Answer(found, THINNED)
     return Answer(found, EXACT if offset < state.position else "at the end of what is copied")
+
+
+def _mixed(ground: Ground, partition: TopicPartition, offset: int, forth: Answer, mixing: Mixing) -> Answer:
+    """The answer in a topic that other flows write too: none of their records may be skipped either."""
+    if mixing.unknown:
+        return unknown(mixing.unknown)
+    answers = [forth.translation]
+    if mixing.from_target:
+        answers.append(_from_target(ground, partition, offset))
+    for hub in sorted(mixing.hubs):
+        states = ground.hub_states.get(hub, HubStates())
+        if _is_made_anew(states.to_source.get(partition), ground.source_topics.get(partition.topic)) or _is_made_anew(
+            states.to_target.get(partition), ground.target_topics.get(partition.topic)
+        ):
+            return unknown(f"{partition.topic} was made anew since it was copied from {hub}")
+        if (found := by_way_of(states, partition, offset)) is not None:
+            answers.append(found)
+    together = earliest(answers)
+    if isinstance(together, Unknown):
+        return unknown(forth.reason if together is forth.translation else together.reason)
+    return Answer(together, forth.reason if together == forth.translation else "the first that any flow has for it")
+
+
+def _from_target(ground: Ground, partition: TopicPartition, offset: int) -> Translation:
+    """The target's first record that the group has not seen: what the opposite flow brought last before the offset."""
+    remote = ground.remotes[partition]
+    state = ground.opposite_states.get(remote)
+    if state is None:
+        start, end = ground.target_starts.get(remote, 0), ground.target_ends.get(remote, 0)
+        return Early(start, max(end - start, 0))  # it has seen none of them
+    if _is_copied_from_anew(ground, partition, remote, state):
+        return Unknown(f"{partition.topic} was made anew since it was copied")
+    found = back_through(state, offset)
+    if isinstance(found, Unknown):
+        return found
+    return Early(found.offset, found.at_most) if found.at_most else Exact(found.offset)
+
+
+def _is_made_anew(state: PartitionState | None, topic: TopicDescription | None) -> bool:
+    """Whether a flow copied into a log that is gone."""
+    before = state.target_topic_id if state is not None else ""
+    return bool(before) and (topic is None or bool(topic.id and topic.id != before))
 
 
 def _other_log(ground: Ground, state: PartitionState, topic: str, remote_topic: str) -> str:
@@ -104,18 +151,10 @@ def _before_history(
     known_end = segments[0].downstream_start if segments else state.downstream_end
     first = _first_position(ground, partition, ground.source_topics.get(partition.topic))
     if first is not None and first.chosen_by != "mm2":
-        if holds_all_copies(state):
+        if state.holds_all_copies:
             return Answer(Exact(known_end), f"nothing before offset {first.position} was copied")
         return Answer(found, found.reason)
     return _by_mm2(ground, partition, offset, known_end)
-
-
-def holds_all_copies(state: PartitionState) -> bool:
-    """Whether the history knows of every record ever copied: no rewind dropped a part of it.
-
-    Told only of exact histories, where a segment has as many records as offsets; of an empty one if nothing was copied.
-    """
-    return state.history.is_exact and sum(s.upstream_length for s in state.history.segments) == state.record_count
 
 
 def _by_mm2(ground: Ground, partition: TopicPartition, offset: int, known_end: int) -> Answer:
@@ -140,17 +179,24 @@ def _back(ground: Ground, partition: TopicPartition, original: TopicPartition, o
     state = ground.opposite_states.get(original)
     if state is None:
         return unknown(f"it came from {ground.target}, but no flow of airmirror's copied it")
-    ids = (
-        (ground.source_topics.get(partition.topic), state.target_topic_id),
-        (ground.target_topics.get(original.topic), state.source_topic_id),
-    )
-    if any(now is None or (before and now.id and now.id != before) for now, before in ids):
+    if _is_copied_from_anew(ground, partition, original, state):
         return unknown(f"{partition.topic} or {original.topic} was made anew since it was copied")
     found = state.translate_back(offset)
     if isinstance(found, Unknown):
         return Answer(found, found.reason)
     translation: Translation = Early(found.offset, found.at_most) if found.at_most else Exact(found.offset)
     return Answer(translation, f"back to where it came from, {original.topic}")
+
+
+def _is_copied_from_anew(
+    ground: Ground, partition: TopicPartition, original: TopicPartition, opposite: PartitionState
+) -> bool:
+    """Whether the opposite flow's topics, its source being our target, are others than those it copied."""
+    ids = (
+        (ground.source_topics.get(partition.topic), opposite.target_topic_id),
+        (ground.target_topics.get(original.topic), opposite.source_topic_id),
+    )
+    return any(now is None or bool(before and now.id and now.id != before) for now, before in ids)
 
 
 def _inside_log(ground: Ground, remote: TopicPartition, answer: Answer) -> Answer:

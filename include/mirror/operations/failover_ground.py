@@ -75,6 +75,9 @@ def checkpoints_as_of_now(flow: Flow, ground: TargetGround, target: Cluster) -> 
 def _translated(known: Known, state: PartitionState) -> Known:
     if known.topic_id and state.target_topic_id and known.topic_id != state.target_topic_id:
         return known
+    if state.remote_end:
+        # Others write into the partition too: what of theirs the group has not seen, only the source could tell.
+        return known
     answer = state.translate(known.checkpoint.upstream_offset)
     if isinstance(answer, Unknown) or answer.downstream <= known.checkpoint.downstream_offset:
         return known

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mirror.errors import MirrorError, TopicNotFound, TopicRecreated
-from mirror.groups.translation import holds_all_copies
 from mirror.kafka.values import TopicPartition
 from mirror.verify.offset_map import OffsetMap
 from mirror.verify.spec import Comparison
@@ -126,7 +125,7 @@ def _copied_from(seen: VerifySurvey, partition: TopicPartition, state: Partition
         return 0
     first = seen.control.first_positions.get(partition)
     is_known = first is not None and first.chosen_by != "mm2" and first.source_topic_id in ("", state.source_topic_id)
-    if first is not None and is_known and holds_all_copies(state):
+    if first is not None and is_known and state.holds_all_copies:
         return first.position
     # Before it MM2 copied, or an earlier history that was dropped.
     return segments[0].upstream_start if segments else state.position
