@@ -12,6 +12,7 @@ from integration.copying import Mirrored
 from mirror.copy.state import read_states
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.values import TopicPartition
+from mirror.records import Record, transformation_of
 from mirror.wire.history import Early, Exact
 from mirror.wire.partition_state import PartitionState
 from world.kafka import KafkaCluster
@@ -42,7 +43,9 @@ class Scenario:
         *,
         lines: str = LINES,
         replication_factor: int = 1,
+        newest: int = NEWEST,
     ) -> None:
+        self._newest = newest
         self.mirrored = Mirrored(directory, upstream, downstream, lines)
         self.counts = {
             self.mirrored.topic(label, count, replication_factor=replication_factor): count
@@ -55,14 +58,31 @@ class Scenario:
         self.mirrored.make_remote_topics()
         return source
 
+    def wanted(self, upstream: records.Topic, topic: str) -> records.Topic:
+        """What is to be on the target of these records of the source, each with its upstream offset."""
+        transformation = transformation_of(self.mirrored.flow)
+        if transformation is None:
+            return upstream
+        transformation.prepare(self.mirrored.flow.folder)
+        found: records.Topic = {number: [] for number in upstream}
+        for number, originals in upstream.items():
+            for seen in originals:
+                record = Record(topic, self.mirrored.remote(topic), number, *_in_order(seen))
+                if (kept := transformation.apply(record)) is not None:
+                    found[number].append(
+                        records.Seen(seen.offset, kept.key, kept.value, kept.headers, kept.timestamp_ms)
+                    )
+        return found
+
     def assert_prefix(self) -> int:
         """At any time a reader of the target sees the source's records up to some point, and nothing else."""
         copied = 0
         downstream = records.read(self.mirrored.downstream.bootstrap_servers, [*map(self.mirrored.remote, self.counts)])
         upstream = records.read(self.mirrored.upstream.bootstrap_servers, [*self.counts])
         for topic in self.counts:
+            wanted = self.wanted(upstream[topic], topic)
             for number, there in downstream[self.mirrored.remote(topic)].items():
-                here = {number: upstream[topic][number][: len(there)]}
+                here = {number: wanted[number][: len(there)]}
                 difference = records.first_difference(here, {number: there})
                 assert not difference, f"{topic}: {difference}"
                 copied += len(there)
@@ -88,19 +108,26 @@ class Scenario:
         # A fresh client: one that lived through a broker's death may still remember what it was told then.
         links = self.mirrored.links
         states = read_states(links, Cluster(links.target, links.target_admin)).states
-        for topic, (here, there) in seen.items():
+        for topic, (upstream, there) in seen.items():
+            here = self.wanted(upstream, topic)
             difference = records.first_difference(here, there)
             assert not difference, f"{topic}: {difference}"
             for number, originals in here.items():
                 assert originals, f"{topic}-{number}: nothing was copied, so nothing was tested"
-                assert_translations(states[TopicPartition(topic, number)], originals, there[number])
+                assert_translations(states[TopicPartition(topic, number)], originals, there[number], self._newest)
         self.runs.assert_none_left()
 
 
-def assert_translations(state: PartitionState, upstream: list[records.Seen], downstream: list[records.Seen]) -> None:
+def _in_order(seen: records.Seen) -> tuple[int, bytes | None, bytes | None, records.Headers, int]:
+    return seen.offset, seen.key, seen.value, seen.headers, seen.timestamp_ms
+
+
+def assert_translations(
+    state: PartitionState, upstream: list[records.Seen], downstream: list[records.Seen], newest_count: int = NEWEST
+) -> None:
     """No offset translates behind a record not yet seen; among the newest, each to the very next record."""
     name = f"{state.topic}-{state.partition}"
-    newest = upstream[-NEWEST].offset if len(upstream) > NEWEST else upstream[0].offset
+    newest = upstream[-newest_count].offset if len(upstream) > newest_count else upstream[0].offset
     index = 0
     for offset in range(upstream[0].offset, upstream[-1].offset + 1):
         if upstream[index].offset < offset:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ import pytest
 
 from integration.topology import Topology
 from mirror.kafka.values import TopicPartition
-from world.kafka import KafkaCluster, start_together
+from world.kafka import KafkaCluster
 
 IDENTITY = "replication.policy.class = org.apache.kafka.connect.mirror.IdentityReplicationPolicy"
 FLOWS = ("A->B", "B->A", "B->C", "C->B", "C->A", "A->C")
@@ -57,19 +56,6 @@ CASES = {
         },
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def three_clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, KafkaCluster]]:
-    """Not the session's: heartbeats topics are selected by every flow, whatever `topics` says."""
-    directory = tmp_path_factory.mktemp("three")
-    made = {alias: KafkaCluster(alias, directory) for alias in "ABC"}
-    try:
-        start_together(*made.values())
-        yield made
-    finally:
-        for cluster in made.values():
-            cluster.kill()
 
 
 @pytest.fixture(scope="module")

@@ -57,9 +57,15 @@ class Topology:
     """
 
     def __init__(
-        self, directory: Path, clusters: Mapping[str, KafkaCluster], flows: Iterable[str], lines: str = ""
+        self,
+        directory: Path,
+        clusters: Mapping[str, KafkaCluster],
+        flows: Iterable[str],
+        lines: str = "",
+        *,
+        prefix: str = "",
     ) -> None:
-        self.prefix = f"t{uuid.uuid4().hex[:6]}"
+        self.prefix = prefix or f"t{uuid.uuid4().hex[:6]}"
         self.clusters = clusters
         self.sides = {
             alias: GroupCluster(alias, {"bootstrap.servers": cluster.bootstrap_servers})
@@ -91,7 +97,11 @@ class Topology:
 
     def commit(self, alias: str, name: str, offset: int, partition_count: int = 2) -> None:
         """Let the topic's one group stand at this offset of every partition."""
-        offsets = {TopicPartition(self.topic(name), n): Committed(offset) for n in range(partition_count)}
+        self.commit_at(alias, name, dict.fromkeys(range(partition_count), offset))
+
+    def commit_at(self, alias: str, name: str, places: Mapping[int, int]) -> None:
+        """The same with an offset for each partition."""
+        offsets = {TopicPartition(self.topic(name), n): Committed(offset) for n, offset in places.items()}
         answer = self.sides[alias].alter({self.topic(name): offsets})[self.topic(name)]
         assert isinstance(answer, dict), answer
         assert not any(answer.values()), answer
