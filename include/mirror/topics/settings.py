@@ -77,7 +77,7 @@ def settings_at_creation(
         else:
             notices.append(
                 f"{why}; larger ones will stop their partition, because config.properties.exclude "
-                f"has {MAX_MESSAGE_BYTES}"
+                f"or an own filter leaves out {MAX_MESSAGE_BYTES}"
             )
     return NewSettings(settings=settings, notices=tuple(notices))
 
