@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from mirror.kafka.values import TopicPartition
 from world.kafka import KafkaCluster
 
 IDENTITY = "replication.policy.class = org.apache.kafka.connect.mirror.IdentityReplicationPolicy"
+PAGE = Path(__file__).parents[2] / "docs" / "topologies.md"
 FLOWS = ("A->B", "B->A", "B->C", "C->B", "C->A", "A->C")
 
 
@@ -113,3 +115,23 @@ def test_identity_one_way_settles_with_each_record_once(
     topology = Topology(tmp_path, three_clusters, case.flows, IDENTITY)
     fill(topology, {"identity": case})
     assert_case(topology, "identity", case)
+
+
+def test_the_page_about_topologies_shows_these() -> None:
+    rows = [line.strip("|").split("|") for line in PAGE.read_text().splitlines() if line.startswith("|")]
+    shown = {
+        label.strip(): (
+            tuple(_quoted(flows)),
+            origins.replace(",", "").replace(" ", ""),
+            {alias: set(_quoted(cell)) for alias, cell in zip("ABC", cells, strict=True)},
+        )
+        for label, origins, flows, *cells in rows[2:]
+    }
+    assert shown == {
+        label: (case.flows, case.origins, {alias: set(names) for alias, names in case.expected.items()})
+        for label, case in CASES.items()
+    }
+
+
+def _quoted(cell: str) -> list[str]:
+    return re.findall(r"`(.+?)`", cell)
