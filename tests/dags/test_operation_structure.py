@@ -16,7 +16,7 @@ from dags.test_structure import DAGS, MEASURE, parse  # noqa: F401 - a fixture
 from flow_files import write_file
 
 Parse = Callable[..., Any]
-OPERATIONS = ("failover", "drill")
+OPERATIONS = ("failover", "drill", "verify")
 BOTH = ("A->B", "B->A")
 
 
@@ -92,7 +92,8 @@ def test_a_flow_whose_drills_have_a_schedule_has_a_dag_of_its_own_that_asks_nobo
 def test_every_operation_has_its_tasks_and_its_report_is_linked(operations: Parse) -> None:
     from mirror.airflow import operation_dags, operation_tasks
 
-    assert {operation.name for operation in operation_dags.OPERATIONS} == operation_tasks.OPERATIONS.keys()
+    assert [operation.name for operation in operation_dags.OPERATIONS] == list(operation_tasks.PLANS)
+    assert operation_tasks.OPERATIONS.keys() == operation_tasks.PLANS.keys() - {"verify"}
     for name in OPERATIONS:
         links = operations().dags[f"mirror.{name}"].get_task(name).operator_extra_links
         assert [link.name for link in links] == ["Report"]

@@ -118,6 +118,18 @@ def test_a_failed_drill_fails_its_run_once_and_keeps_its_report(
     assert (status, "FAILED" in page, "has another key, value or headers" in page) == (200, True, True)
 
 
+def test_a_verification_compares_in_spark_and_asks_nobody(
+    airflow_world: AirflowWorld, drilled: str, rehearsed: Flow
+) -> None:
+    run, state = airflow_world.run("mirror.verify", {"flow": rehearsed.id, "newest": 50})
+    assert state == "success", airflow_world.states("mirror.verify", run)
+    report = airflow_world.rest.xcom("mirror.verify", run, "verify")
+    assert (report["equal"], report["scope"]) == (True, "the newest 50 offsets of each partition")
+    assert report["records"] >= 140
+    status, page = fetch(report_of(airflow_world, run, "verify"), airflow_world.rest.token())
+    assert (status, "equal" in page) == (200, True)
+
+
 def test_after_a_failover_the_flows_own_dags_skip_and_a_second_one_tells_the_same_report(
     airflow_world: AirflowWorld, drilled: str, rehearsed: Flow
 ) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import DAG, Param
+from airflow.sdk import DAG, BaseOperator, Param
 
 from mirror.airflow.approval import Approval
-from mirror.airflow.operation_operators import OperateOperator, PlanOperator
+from mirror.airflow.operation_operators import Form, OperateOperator, PlanOperator, VerifyOperator
 from mirror.airflow.retries import RETRY_ARGUMENTS
 from mirror.config import Configuration, Flow
 from mirror.config import options as opt
@@ -18,6 +18,8 @@ from mirror.config.options import Option
 
 # How long a plan waits for a person; after that it is too old to be agreed to, and the run fails.
 APPROVAL_TIMEOUT = timedelta(hours=24)
+# Ends a comparison that hangs; one of a whole cluster takes hours.
+VERIFY_TIMEOUT = timedelta(hours=12)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +41,15 @@ def operation_dags(configuration: Configuration, *, only: str | None = None) -> 
     flows = configuration.enabled_flows
     for operation in OPERATIONS:
         if flows and only in (None, f"mirror.{operation.name}"):
-            yield _by_hand(operation, flows)
+            yield _by_hand(configuration, operation)
         for flow in flows:
             scheduled = operation.schedule is not None and flow[operation.schedule] is not None
             if scheduled and only in (None, f"{flow.slug}.{operation.name}"):
-                yield _by_itself(operation, flow)
+                yield _by_itself(configuration, operation, flow)
 
 
-def _by_hand(operation: Operation, flows: tuple[Flow, ...]) -> DAG:
+def _by_hand(configuration: Configuration, operation: Operation) -> DAG:
+    flows = configuration.enabled_flows
     names = [flow.id for flow in flows]
     choice: dict[str, Any] = {
         "enum": names,
@@ -66,13 +69,8 @@ def _by_hand(operation: Operation, flows: tuple[Flow, ...]) -> DAG:
         ),
     }
     with _dag(operation, f"mirror.{operation.name}", params=params, schedule=None, tags=["operation"]) as dag:
-        plan = PlanOperator(
-            task_id="plan",
-            task_display_name="make a plan",
-            operation=operation.name,
-            flows=flows,
-            known=params,
-        )
+        form = Form(operation.name, flows, params)
+        plan = PlanOperator(task_id="plan", task_display_name="make a plan", form=form)
         approve = Approval(
             task_id="approve",
             task_display_name="approve the plan",
@@ -80,27 +78,24 @@ def _by_hand(operation: Operation, flows: tuple[Flow, ...]) -> DAG:
             body="{{ ti.xcom_pull(task_ids='plan', key='page') }}",
             response_timeout=APPROVAL_TIMEOUT,
         )
-        plan >> approve >> _operate(operation, flows, params)
+        plan >> approve >> _operate(form, configuration)
     return dag
 
 
-def _by_itself(operation: Operation, flow: Flow) -> DAG:
+def _by_itself(configuration: Configuration, operation: Operation, flow: Flow) -> DAG:
     """Nobody is asked: nobody is there."""
     params = {"flow": Param(flow.id, const=flow.id, title="Flow"), **operation.params()}
     dag_id, schedule = f"{flow.slug}.{operation.name}", flow[operation.schedule] if operation.schedule else None
     with _dag(operation, dag_id, params=params, schedule=schedule, tags=["operation", flow.id]) as dag:
-        _operate(operation, (flow,), params)
+        _operate(Form(operation.name, (flow,), params), configuration)
     return dag
 
 
-def _operate(operation: Operation, flows: tuple[Flow, ...], params: Iterable[str]) -> OperateOperator:
-    return OperateOperator(
-        task_id=operation.name,
-        task_display_name=operation.name,
-        operation=operation.name,
-        flows=flows,
-        known=params,
-    )
+def _operate(form: Form, configuration: Configuration) -> BaseOperator:
+    names = {"task_id": form.operation, "task_display_name": form.operation}
+    if form.operation == "verify":
+        return VerifyOperator(form=form, config_path=configuration.path, execution_timeout=VERIFY_TIMEOUT, **names)
+    return OperateOperator(form=form, **names)
 
 
 def _dag(operation: Operation, dag_id: str, *, tags: list[str], **arguments: Any) -> DAG:
@@ -153,6 +148,33 @@ def _failover_params() -> dict[str, Param]:
     }
 
 
+def _verify_params() -> dict[str, Param]:
+    return {
+        "topics": Param(
+            None,
+            type=["null", "string"],
+            format="regex",
+            title="Topics",
+            description="Compare only source topics whose whole name matches this regular expression; empty: all.",
+        ),
+        "newest": Param(
+            None,
+            type=["null", "integer"],
+            minimum=0,
+            title="Newest offsets",
+            description="Compare so many of the newest offsets of each partition; 0: everything; empty: as "
+            "airmirror.verify.newest says.",
+        ),
+        "since": Param(
+            None,
+            type=["null", "string"],
+            format="date-time",
+            title="Not older than",
+            description="Compare only records that are not older than this; empty: no such limit.",
+        ),
+    }
+
+
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="failover",
@@ -172,5 +194,16 @@ OPERATIONS: tuple[Operation, ...] = (
         "long it would have taken, and which group would not have gone on as it should; then the run has failed.",
         params=_drill_params,
         schedule=opt.DRILL_SCHEDULE,
+    ),
+    Operation(
+        name="verify",
+        title="Verification",
+        about="Compares both sides of a flow record by record, in Spark and in bounded memory: key, value, headers, "
+        "timestamp, order, missing, extra, twice; and topics, settings, ACLs and groups. Any difference fails the run. "
+        "The **report**, linked from the task `verify`, names the offsets of the first differences of each partition. "
+        "Nothing is changed, so nobody is asked unless the form says so.",
+        params=_verify_params,
+        asks=False,
+        schedule=opt.VERIFY_SCHEDULE,
     ),
 )

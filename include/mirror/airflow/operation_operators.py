@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 import urllib.parse
 from collections.abc import Iterable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator, BaseOperatorLink, Context
 from airflow.sdk.configuration import conf
 from airflow.sdk.exceptions import AirflowException
 
 from mirror.airflow.skipping import skipped_when_another_run_owns_the_flow
+from mirror.airflow.spark_job import SparkJobOperator
 from mirror.config import Flow
-from mirror.errors import UsageRefused
+from mirror.errors import AttemptsExhausted, UsageRefused
 
-# XCom keys: the page as Markdown for Airflow and as HTML for its own address.
+if TYPE_CHECKING:
+    from mirror.airflow.operation_tasks import Shown
+
+# XCom keys: the plan's page as Markdown, for the approval, and the report as HTML, for its own address.
 PAGE = "page"
 HTML = "report_html"
-DOCUMENT = "report"
 # Where the plugin serves reports.
 REPORTS = "/airmirror/reports"
 
@@ -34,16 +38,16 @@ class ReportLink(BaseOperatorLink):
         return f"{conf.get('api', 'base_url', fallback='').rstrip('/')}{REPORTS}/{path}"
 
 
-class _OnOneFlow(BaseOperator):
-    """Runs a function of `operation_tasks` on the flow that the form names."""
+class Form:
+    """What the Dag's form asks: the flow by its name, and the names of all that can be said."""
 
-    def __init__(self, *, operation: str, flows: tuple[Flow, ...], known: Iterable[str], **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self._operation = operation
-        self._known = tuple(known)
+    def __init__(self, operation: str, flows: Iterable[Flow], known: Iterable[str]) -> None:
+        self.operation = operation
         self._flows = {flow.id: flow for flow in flows}
+        self._known = tuple(known)
 
-    def _asked(self, context: Context) -> tuple[Flow, dict[str, Any]]:
+    def read(self, context: Context) -> tuple[Flow, dict[str, Any]]:
+        """The flow that the run is about, and its params."""
         params = dict(context["params"])
         unknown = sorted(set(context["dag_run"].conf or {}) - set(self._known))
         if unknown or params["flow"] not in self._flows:
@@ -53,41 +57,83 @@ class _OnOneFlow(BaseOperator):
         return self._flows[params["flow"]], params
 
 
-class PlanOperator(_OnOneFlow):
+class PlanOperator(BaseOperator):
     """Shows what would be done; writes nothing anywhere."""
 
-    def execute(self, context: Context) -> dict[str, Any]:
-        from mirror.airflow.operation_tasks import OPERATIONS
+    def __init__(self, *, form: Form, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._form = form
 
-        flow, params = self._asked(context)
+    def execute(self, context: Context) -> dict[str, Any]:
+        from mirror.airflow.operation_tasks import PLANS
+
+        flow, params = self._form.read(context)
         with skipped_when_another_run_owns_the_flow():
-            plan = OPERATIONS[self._operation].plan(flow, params)
+            plan = PLANS[self._form.operation](flow, params)
         self.log.info("%s", plan.markdown)
         context["ti"].xcom_push(key=PAGE, value=plan.markdown)
         return plan.document
 
 
-class OperateOperator(_OnOneFlow):
-    """Does it; its report is kept also when it failed, because that is when it is read."""
+class OperateOperator(BaseOperator):
+    """Does it in this process."""
 
     operator_extra_links = (ReportLink(),)
+
+    def __init__(self, *, form: Form, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._form = form
 
     def execute(self, context: Context) -> dict[str, Any]:
         from mirror.airflow.operation_tasks import OPERATIONS
 
-        flow, params = self._asked(context)
+        flow, params = self._form.read(context)
         # Who has the flow, as claims, states and other runs' errors name it; this process does nothing else.
         os.environ["AIRMIRROR_RUN_BY"] = f"Airflow, {context['ti'].dag_id}"
         with skipped_when_another_run_owns_the_flow():
-            done = OPERATIONS[self._operation].run(flow, params, self.log.info)
-        self.log.info("%s", done.markdown)
-        self.log.info("report: %s", ReportLink().get_link(self, ti_key=context["ti"]))
-        context["ti"].xcom_push(key=HTML, value=done.html)
-        context["ti"].xcom_push(key="return_value", value=done.document)
-        if done.error is not None:
-            raise done.error
-        return done.document
+            done = OPERATIONS[self._form.operation](flow, params, self.log.info)
+        return _keep(self, context, done)
 
     def on_kill(self) -> None:
         """Ended from outside: leave by an exception, so that whatever must be put in order is put in order."""
         raise AirflowException("this task was ended from outside")
+
+
+class VerifyOperator(SparkJobOperator):
+    """Compares both sides in a Spark job, which may take hours, and ends with this task."""
+
+    operator_extra_links = (ReportLink(),)
+
+    def __init__(self, *, form: Form, config_path: Path, **arguments: Any) -> None:
+        super().__init__(job="verify_flow.py", config_path=config_path, name="airmirror verify", **arguments)
+        self._form = form
+
+    def execute(self, context: Context) -> dict[str, Any]:  # type: ignore[override]  # the parent returns nothing
+        from mirror.airflow.operation_tasks import verified, verify_arguments
+
+        flow, params = self._form.read(context)
+        instance = context["ti"]
+        exit_code, document = self.run_job(
+            flow,
+            run=f"{instance.run_id}_try{instance.try_number}",
+            by=f"Airflow, {instance.dag_id}",
+            arguments=verify_arguments(flow, params),
+        )
+        if document is None:
+            raise AttemptsExhausted(
+                f"{flow}: Spark ended with code {exit_code} before the comparison could say anything",
+                next_step=f"read this log from its beginning; airmirror verify '{flow}' runs the same without Airflow",
+                flow=flow.id,
+            )
+        return _keep(self, context, verified(document))
+
+
+def _keep(operator: BaseOperator, context: Context, done: Shown) -> dict[str, Any]:
+    """Keep the report, also when the operation failed, because that is when it is read; then fail."""
+    operator.log.info("%s", done.markdown)
+    operator.log.info("report: %s", ReportLink().get_link(operator, ti_key=context["ti"]))
+    context["ti"].xcom_push(key=HTML, value=done.html)
+    context["ti"].xcom_push(key="return_value", value=done.document)
+    if done.error is not None:
+        raise done.error
+    return done.document

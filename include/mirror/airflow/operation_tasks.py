@@ -5,20 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
+from mirror.airflow.outcomes import error_from_json
 from mirror.airflow.spark_job import spark_master
 from mirror.config import Flow
+from mirror.config import options as opt
 from mirror.config.java_regex import RegexRefused, compile_java
 from mirror.copy.progress import SilentProgress
-from mirror.errors import GroupRefused, MirrorError, UsageRefused
+from mirror.errors import GroupRefused, MirrorError, UsageRefused, VerificationFailed
 from mirror.operations.drill import DrillRequest, plan_drill, run_drill
 from mirror.operations.drill.page import told_plan, told_report
 from mirror.operations.failover import run_failover
 from mirror.operations.failover_plan import FailoverRequest, plan_failover
 from mirror.operations.pages import html_page
-from mirror.operations.report import Section, markdown
+from mirror.operations.report import Section, Told, markdown
+from mirror.operations.verify_page import report_page
 from mirror.spark import SparkExecutor
+from mirror.verify import VerifyRequest
 
 # Entries of a list in a document that goes through Airflow's database; the rest are counted.
 LISTED = 200
@@ -27,7 +32,7 @@ Params = Mapping[str, Any]
 Say = Callable[[str], None]
 
 
-class Told(Protocol):
+class Tells(Protocol):
     """A plan or a report."""
 
     def sections(self) -> Sequence[Section]: ...
@@ -48,14 +53,6 @@ class Shown:
         return html_page(self.markdown)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tasks:
-    """An operation's two tasks."""
-
-    plan: Callable[[Flow, Params], Shown]
-    run: Callable[[Flow, Params, Say], Shown]
-
-
 class LoggedProgress(SilentProgress):
     """The steps, one line each, in the task's log."""
 
@@ -66,7 +63,7 @@ class LoggedProgress(SilentProgress):
         self._say(text)
 
 
-def _shown(title: str, told: Told, error: MirrorError | None = None) -> Shown:
+def _shown(title: str, told: Tells, error: MirrorError | None = None) -> Shown:
     return Shown(markdown=markdown(title, told.sections()), document=_cut(told.to_json()), error=error)
 
 
@@ -94,7 +91,7 @@ def _plan_failover(flow: Flow, params: Params) -> Shown:
 
 
 def _run_failover(flow: Flow, params: Params, say: Say) -> Shown:
-    with SparkExecutor(master=spark_master(), name=f"airmirror failover {flow}") as executor:
+    with SparkExecutor(master=spark_master(), name=f"airmirror failover {flow}", flow=flow) as executor:
         report = run_failover(flow, _failover_request(params), LoggedProgress(say), executor=lambda: executor)
     failed = [group["group"] for group in report.groups if group["outcome"] == "failed"]
     error = None
@@ -102,6 +99,54 @@ def _run_failover(flow: Flow, params: Params, say: Say) -> Shown:
         message = f"flow {flow.id} failed over; {len(failed)} groups could not be moved: {', '.join(failed[:10])}"
         error = GroupRefused(message, next_step=f"airmirror failover '{flow.id}', which goes on", flow=flow.id)
     return _shown(report.title, report, error)
+
+
+def _verify_request(flow: Flow, params: Params) -> VerifyRequest:
+    since = params.get("since")
+    if since is not None and params.get("newest") is not None:
+        raise UsageRefused("newest and since cannot both be said", next_step="trigger the Dag again with one of them")
+    since_ms = None if since is None else int(datetime.fromisoformat(since).timestamp() * 1000)
+    newest = params.get("newest")
+    if newest is None and since is None:
+        newest = flow[opt.VERIFY_NEWEST]
+    return VerifyRequest(newest=newest or None, since_ms=since_ms, topics=_pattern(params, "topics"))
+
+
+def _plan_verify(flow: Flow, params: Params) -> Shown:
+    request = _verify_request(flow, params)
+    which = f"topics that match {params['topics']}" if request.topics else "all topics of the flow"
+    text = f"Compared are {request}, in {which}; and topics, settings, ACLs and groups. Nothing is changed."
+    document = {"flow": flow.id, "scope": str(request), "topics": params.get("topics")}
+    title = f"Verification of {flow.id}: the plan"
+    part = Section(heading="What is compared", text=(text,))
+    return _shown(title, Told(title=title, parts=(part,), document=document))
+
+
+def verify_arguments(flow: Flow, params: Params) -> list[str]:
+    """What the form says, as the Spark job takes it."""
+    request = _verify_request(flow, params)
+    return [
+        *(("--newest", str(request.newest)) if request.newest else ()),
+        *(("--since-ms", str(request.since_ms)) if request.since_ms is not None else ()),
+        *(("--topics", params["topics"]) if params.get("topics") else ()),
+    ]
+
+
+def verified(document: Mapping[str, Any]) -> Shown:
+    """What the job left: a report, or the error that kept it from making one."""
+    if "equal" not in document:
+        raise error_from_json(document)
+    page = report_page(document)
+    error = None
+    if not document["equal"]:
+        failed = sum("error" in partition for partition in document["partitions"])
+        error = VerificationFailed(
+            f"flow {document['flow']}: {document['differences']} differences, {failed} partitions could not be "
+            "compared; the report names them",
+            next_step=f"airmirror verify '{document['flow']}' --json lists each partition with its offsets",
+            flow=document["flow"],
+        )
+    return Shown(markdown=page, document=_cut(dict(document)), error=error)
 
 
 def _pattern(params: Params, name: str) -> re.Pattern[str] | None:
@@ -125,7 +170,10 @@ def _cut(document: Any) -> Any:
     return cut | {f"{name}_not_listed": count for name, count in more.items() if count > 0}
 
 
-OPERATIONS: dict[str, Tasks] = {
-    "drill": Tasks(plan=_plan_drill, run=_run_drill),
-    "failover": Tasks(plan=_plan_failover, run=_run_failover),
+PLANS: dict[str, Callable[[Flow, Params], Shown]] = {
+    "failover": _plan_failover,
+    "drill": _plan_drill,
+    "verify": _plan_verify,
 }
+# Verifying is a Spark job of its own: see `verify_arguments` and `verified`.
+OPERATIONS: dict[str, Callable[[Flow, Params, Say], Shown]] = {"failover": _run_failover, "drill": _run_drill}
