@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from mirror.config import Flow
 from mirror.copy.control import Control
@@ -87,7 +88,7 @@ class ReturnCopies:
             }
             found = grown(positions, sides.target_ends)
             if not may_grow:
-                found |= growth(lambda: survey().target_ends, silence_s)
+                found |= growth(partial(self.target.high_watermarks, list(sides.target_ends)), silence_s)
             if not found:
                 break
         if found and not may_grow:

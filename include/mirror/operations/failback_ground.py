@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from mirror import naming
 from mirror.config import Flow
 from mirror.copy.control import Control, ControlState
 from mirror.copy.links import links_of
 from mirror.copy.spec import FlowLinks
 from mirror.copy.state import read_states
 from mirror.copy.survey import view_source
+from mirror.errors import UsageRefused
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.epochs import read_epochs
 from mirror.kafka.values import TopicDescription, TopicPartition
@@ -24,6 +26,7 @@ LOOK_BACK = 50_000
 
 def survey_sides(flow: Flow, home: Flow, source: Cluster, target: Cluster) -> BothSides:
     """Both sides as they are now; `home` is the opposite flow, by which B's records return."""
+    _refuse_two_ways(flow, home)
     links = links_of(flow)
     existing = target.describe([links.syncs_topic, links.control_topic])
     control = Control(links, target).read() if links.control_topic in existing else ControlState()
@@ -49,6 +52,17 @@ def survey_sides(flow: Flow, home: Flow, source: Cluster, target: Cluster) -> Bo
         target_ends=target.high_watermarks(there),
     )
     return replace(sides, cuts=_cuts(links, sides))
+
+
+def _refuse_two_ways(flow: Flow, home: Flow) -> None:
+    """Where names stay and both flows are enabled, the other one brings records home, and has their states."""
+    topic = "orders"
+    if home.enabled and naming.policy_of(flow).format_remote_topic(flow.source, topic) == topic:
+        raise UsageRefused(
+            f"{home.id} is enabled and topics keep their names: it copies what is written on {flow.target} by itself",
+            next_step=f"write {home.id}.enabled = false into the file, then run this again",
+            flow=flow.id,
+        )
 
 
 def return_links(home: Flow, names: Mapping[str, str]) -> FlowLinks:

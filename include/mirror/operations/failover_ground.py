@@ -33,12 +33,18 @@ class TargetGround:
     standings: tuple[Standing, ...]
 
 
-def survey_target(flow: Flow, target: Cluster) -> TargetGround:
-    """Read the state topics, and the time of each partition's newest copied record; nothing is asked of the source."""
+def survey_target(flow: Flow, target: Cluster, *, waits: bool = True) -> TargetGround:
+    """Read the state topics, and the time of each partition's newest copied record; nothing is asked of the source.
+
+    Without `waits`, what a dead copy's open transaction hides is passed over: a plan must not take a minute that day.
+    """
     links = links_of(flow)
     existing = target.describe([links.syncs_topic, links.control_topic])
     control = Control(links, target).read() if links.control_topic in existing else ControlState()
-    states = read_states(links, target).states if links.syncs_topic in existing else {}
+    states: dict[TopicPartition, PartitionState] = {}
+    if links.syncs_topic in existing:
+        until = None if waits else target.stable_ends([links.syncs]).get(links.syncs, 0)
+        states = read_states(links, target, until=until).states
     names = remote_names(flow, control, states)
     described = target.describe(names.values())
     partitions = [TopicPartition(t.name, n) for t in described.values() for n in range(t.partition_count)]

@@ -123,7 +123,7 @@ def plan_failover(flow: Flow, request: FailoverRequest) -> FailoverPlan:
     """Look at the target, and say what would be done; groups as they would be moved if the source were gone now."""
     with target_of(flow) as target:
         journal = Journal(flow, target)
-        ground = survey_target(flow, target)
+        ground = survey_target(flow, target, waits=False)
         journal.adopt("failover", ground.control)
         found = checkpoints_as_of_now(flow, ground, target)
         under_way = journal.operation.operation if journal.is_under_way else ""
