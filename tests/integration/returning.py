@@ -34,11 +34,12 @@ class RoundTrip(Mirrored):
     def __init__(self, directory: Path, here: KafkaCluster, there: KafkaCluster, policy: str = DEFAULT) -> None:
         self._keeps_names = policy == IDENTITY
         super().__init__(directory, here, there)
-        self.configure(
+        self.lines = (
             f"{policy}\ngroups = {self.prefix}.*\ncheckpoints.topic.replication.factor = 1\n"
             "offset-syncs.topic.replication.factor = 1\nairmirror.claim.renew.seconds = 1\n"
             "airmirror.transaction.timeout.ms = 10000"
         )
+        self.configure(self.lines)
         self.here = GroupCluster("here", {"bootstrap.servers": here.bootstrap_servers})
         self.there = GroupCluster("there", {"bootstrap.servers": there.bootstrap_servers})
         self._numbers: Counter[str] = Counter()

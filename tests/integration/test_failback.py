@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from faults.scenario import IS_LONG
+from integration.applications import Writing
 from integration.returning import DEFAULT, IDENTITY, RoundTrip
 from mirror.copy.gate import read_direction
+from mirror.copy.links import links_of
+from mirror.copy.state import read_states
 from mirror.errors import StillWritten, UsageRefused
 from mirror.kafka.values import TopicPartition
 from world.kafka import KafkaCluster
@@ -116,31 +119,33 @@ def test_a_source_rebuilt_empty_is_seeded_again(tmp_path: Path, east: KafkaClust
     flow.assert_not_late("there", topic)
 
 
-def test_a_target_that_still_gets_records_ends_it_and_it_goes_on_later(
-    tmp_path: Path, east: KafkaCluster, west: KafkaCluster, monkeypatch: pytest.MonkeyPatch
+def test_applications_that_write_on_both_sides_meanwhile_lose_nothing_and_double_nothing(
+    tmp_path: Path, east: KafkaCluster, west: KafkaCluster
 ) -> None:
     flow = RoundTrip(tmp_path, east, west, IDENTITY)
-    topic = flow.topic("orders")
-    every = flow.write_here(topic, "before", (5,))
+    flow.configure(f"{flow.lines}\nairmirror.copy.commit.bytes = 20000\nairmirror.copy.commit.interval.ms = 100")
+    topic = flow.topic("orders", 2)
+    every = flow.write_here(topic, "before", (50, 50))
     flow.mirror().raise_if_incomplete()
     with pytest.raises(UsageRefused, match="goes forward"):
         flow.fail_back()
+    every += flow.write_here(topic, "survivor", (3000, 3000))
     flow.fail_over()
-    every += flow.write_there(topic, "there", (5,))
-
-    from mirror.operations import failback_copies
-
-    def written_meanwhile(look: object, seconds: float) -> dict[TopicPartition, int]:
-        every.extend(flow.write_there(topic, "late", (1,)))
-        return {TopicPartition(topic, 0): 1}
-
-    with monkeypatch.context() as patch:
-        patch.setattr(failback_copies, "growth", written_meanwhile)
-        with pytest.raises(StillWritten, match="still gets records"):
-            flow.fail_back()
+    every += flow.write_there(topic, "there", (500, 500))
+    with (
+        Writing(west.bootstrap_servers, flow.remote(topic), 2) as there,
+        Writing(east.bootstrap_servers, topic, 2, start=1_000_000) as here,
+        pytest.raises(StillWritten, match="still gets records"),
+    ):
+        flow.fail_back()
     state = read_direction(flow.links, flow.target)
     assert state is not None
-    assert state.state == "returning"
+    assert state.state == "returning", "what was there has returned, and the flow stays shut"
     report = flow.fail_back()
-    assert report.returned == 9
+    every += [b"value-%d" % n for n in [*range(there.written), *range(1_000_000, here.written)]]
+    assert report.returned == 1000 + there.written
     flow.assert_same_set(topic, every)
+    # They did write between our copies, on both sides: without exact stretches some would be lost or doubled.
+    assert max(len(state.stretches) for state in flow.states().values()) > 1
+    returns = read_states(links_of(flow.home, route={}), flow.source).states
+    assert max(len(state.stretches) for state in returns.values()) > 1
