@@ -157,8 +157,8 @@ def target_of(flow: Flow) -> Cluster:
 
 
 def refuse_returning(flow: Flow, direction: FlowState | None) -> None:
-    """A flow that is being brought home is not failed over in the middle of it."""
-    if direction is not None and direction.state == "returning":
+    """A flow that is being brought home is not failed over in the middle of it, nor one that is MM2's."""
+    if direction is not None and direction.state in ("returning", "handed-over"):
         raise refusal(flow.id, direction) or FlowNotForward(f"{flow.id} is on its way back", flow=flow.id)
 
 

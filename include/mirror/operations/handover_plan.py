@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mirror.config import Flow
+from mirror.config import options as opt
 from mirror.copy.judge import Judgement
 from mirror.copy.spec import FlowLinks, PartitionSpec
 from mirror.copy.survey import Survey
@@ -126,6 +127,8 @@ def notices_for(flow: Flow, parts: tuple[HandoverPart, ...]) -> tuple[str, ...]:
             "MM2 copies aborted and open transactions too, "
             f"unless the file says {flow.source}.consumer.isolation.level = read_committed"
         )
+    if flow[opt.RECORD_FUNCTION]:
+        told.append(f"MM2 knows no {opt.RECORD_FUNCTION.name}: it copies every record, and unchanged")
     if flow.auto_offset_reset == "latest" and any(s.wanted is None for part in parts for s in part.steps):
         told.append(
             "auto.offset.reset = latest: MM2 has no way to be told of the beginning of a partition, "

@@ -10,8 +10,11 @@ from flow_files import flow_from
 from mirror.copy.judge import judge
 from mirror.copy.links import links_of
 from mirror.copy.survey import Survey
+from mirror.errors import FlowNotForward
+from mirror.operations.failover_plan import refuse_returning
 from mirror.operations.handover_plan import HandoverPart, notices_for, plan_part
 from mirror.wire.connect_offset import ConnectOffset
+from mirror.wire.flow_state import Direction, FlowState
 from mirror.wire.history import History
 from unit.copy.surveys import OTHER_ID, P0, first_position, state, survey_of
 
@@ -89,11 +92,30 @@ def test_a_topic_that_was_never_copied_is_left_to_mm2(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("lines", "words"),
-    [("", ["read_committed"]), (COMMITTED, []), (LATEST, ["latest"])],
-    ids=["uncommitted", "committed", "latest"],
+    [
+        ("", ["read_committed"]),
+        (COMMITTED, []),
+        (LATEST, ["latest"]),
+        (COMMITTED + "airmirror.record.function = shlex:quote\n", ["record.function"]),
+    ],
+    ids=["uncommitted", "committed", "latest", "a function of one's own"],
 )
 def test_what_mm2_does_otherwise_with_the_same_file_is_said(tmp_path: Path, lines: str, words: list[str]) -> None:
     flow, found = flow_from(tmp_path, lines), part(tmp_path, survey_of(firsts=(first_position(0),)), lines)
     notices = notices_for(flow, (found,))
     assert len(notices) == len(words)
     assert all(word in notice for word, notice in zip(words, notices, strict=True))
+
+
+@pytest.mark.parametrize(("state", "refused"), [("forward", False), ("failed-over", False), ("handed-over", True)])
+def test_a_flow_that_is_mm2s_is_not_failed_over_and_says_how_to_take_it_back(
+    tmp_path: Path, state: Direction, refused: bool
+) -> None:
+    flow = flow_from(tmp_path)
+    turned = FlowState(flow="A->B", state=state, operation="handover-1", at_ms=5, by="a person")
+    if not refused:
+        refuse_returning(flow, turned)
+        return
+    with pytest.raises(FlowNotForward, match="handed over to MM2") as refusal:
+        refuse_returning(flow, turned)
+    assert refusal.value.next_step == "stop MM2, then: airmirror handover 'A->B' --back"
