@@ -20,10 +20,11 @@ from mirror.operations.drill.page import told_plan, told_report
 from mirror.operations.failover import run_failover
 from mirror.operations.failover_plan import FailoverRequest, plan_failover
 from mirror.operations.pages import html_page
-from mirror.operations.report import Section, Told, markdown
-from mirror.operations.verify_page import report_page
+from mirror.operations.report import Section, markdown
+from mirror.operations.verify_page import told_plan as told_verify_plan
+from mirror.operations.verify_page import told_report as told_verification
 from mirror.spark import SparkExecutor
-from mirror.verify import VerifyRequest
+from mirror.verify import VerifyRequest, plan_verify
 
 # Entries of a list in a document that goes through Airflow's database; the rest are counted.
 LISTED = 200
@@ -114,12 +115,8 @@ def _verify_request(flow: Flow, params: Params) -> VerifyRequest:
 
 def _plan_verify(flow: Flow, params: Params) -> Shown:
     request = _verify_request(flow, params)
-    which = f"topics that match {params['topics']}" if request.topics else "all topics of the flow"
-    text = f"Compared are {request}, in {which}; and topics, settings, ACLs and groups. Nothing is changed."
-    document = {"flow": flow.id, "scope": str(request), "topics": params.get("topics")}
-    title = f"Verification of {flow.id}: the plan"
-    part = Section(heading="What is compared", text=(text,))
-    return _shown(title, Told(title=title, parts=(part,), document=document))
+    told = told_verify_plan(flow.id, request, plan_verify(flow, request))
+    return _shown(told.title, told)
 
 
 def verify_arguments(flow: Flow, params: Params) -> list[str]:
@@ -136,7 +133,7 @@ def verified(document: Mapping[str, Any]) -> Shown:
     """What the job left: a report, or the error that kept it from making one."""
     if "equal" not in document:
         raise error_from_json(document)
-    page = report_page(document)
+    told = told_verification(document)
     error = None
     if not document["equal"]:
         failed = sum("error" in partition for partition in document["partitions"])
@@ -146,7 +143,7 @@ def verified(document: Mapping[str, Any]) -> Shown:
             next_step=f"airmirror verify '{document['flow']}' --json lists each partition with its offsets",
             flow=document["flow"],
         )
-    return Shown(markdown=page, document=_cut(dict(document)), error=error)
+    return _shown(told.title, told, error)
 
 
 def _pattern(params: Params, name: str) -> re.Pattern[str] | None:

@@ -17,7 +17,8 @@ from mirror.cli.report_file import add_report_argument, write_report
 from mirror.cli.tables import print_table
 from mirror.config import Flow
 from mirror.config.starts import StartTimestamp, parse_start
-from mirror.operations.verify_page import report_page
+from mirror.operations.report import markdown
+from mirror.operations.verify_page import told_report
 from mirror.spark import LOCAL_MASTER, SparkExecutor
 from mirror.verify import PartitionReport, VerifyReport, run_verify
 from mirror.verify.execution import Executor
@@ -99,7 +100,8 @@ def run(args: argparse.Namespace) -> int:
         return exit_code(interrupt)
     document = report.to_json()
     if args.report:
-        write_report(Path(args.report), document, report_page(document))
+        told = told_report(document)
+        write_report(Path(args.report), document, markdown(told.title, told.sections()))
     print(json.dumps(document, indent=2)) if args.json else print_report(report)
     report.raise_if_different()
     return 0

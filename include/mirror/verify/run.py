@@ -64,6 +64,14 @@ def run_verify(
     return _Verification(flow, request, say or (lambda text: None)).run(executor or InProcessExecutor)
 
 
+def plan_verify(flow: Flow, request: VerifyRequest) -> VerifyPlan:
+    """What a verification would read of each partition; looks at both clusters and reads no record."""
+    links = links_of(flow)
+    with Cluster(flow.source, links.source_admin) as source, Cluster(flow.target, links.target_admin) as target:
+        seen = survey_both(flow, links, source, target, request.topics, request.since_ms)
+    return plan_comparisons(seen, newest=request.newest)
+
+
 class _Verification:
     def __init__(self, flow: Flow, request: VerifyRequest, say: Say) -> None:
         self._flow = flow
