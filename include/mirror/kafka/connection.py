@@ -50,12 +50,14 @@ class Connection:
 
     def log(self, level: int, message: str, *arguments: object) -> None:
         text = message % arguments if arguments else message
-        if CLOSED in text and not self.has_answered:
+        if CLOSED in text:
             self._remember("_TRANSPORT", text.rpartition("]: ")[2])
         self._logger.log(level, message, *arguments)
 
     def _remember(self, code: str, text: str) -> None:
-        if meaning_of(code, text, "", "") is not None:
+        meaning = meaning_of(code, text, "", "")
+        # Behind an answer the protocol is known to fit: a connection that is closed then is a broker that goes down.
+        if isinstance(meaning, CredentialsRefused) or (meaning is not None and not self.has_answered):
             if self._reason is None:
                 self._since = time.monotonic()
             self._reason = (code, text)

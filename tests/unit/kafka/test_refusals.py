@@ -100,6 +100,7 @@ def test_an_answer_ends_all_doubt(clock: Clock) -> None:
     found.raise_if_refused("list topics")
     assert found.reason("list topics") is None
     found.log(20, "%s [%s] %s", "FAIL", "rdkafka#1", CLOSED)  # an idle connection, later on
+    found.failed(KafkaError(KafkaError._TRANSPORT, "SSL handshake failed: connecting to a PLAINTEXT broker listener?"))
     clock.now += 60
     found.raise_if_refused("list topics")
 
