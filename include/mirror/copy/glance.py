@@ -29,5 +29,5 @@ def glance(flow: Flow, links: FlowLinks, source: Cluster, target: Cluster) -> Su
         states=states,
         control=control,
         mm2_positions=mm2_positions,
-        unmarked=unmarked_copies(flow, links, source, not_begun(view, states, control)),
+        unmarked=unmarked_copies(flow, links, source, not_begun(view, states, control), view.topics),
     )

@@ -74,7 +74,7 @@ def survey(
         states=states,
         control=control,
         mm2_positions=mm2_positions,
-        unmarked=unmarked_copies(flow, links, source, not_begun(source_view, states, control)),
+        unmarked=unmarked_copies(flow, links, source, not_begun(source_view, states, control), source_view.topics),
     )
 
 

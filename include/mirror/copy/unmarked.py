@@ -5,7 +5,7 @@ A cluster that takes part in provenance may hold what flows brought before it wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from mirror import naming
@@ -14,11 +14,15 @@ from mirror.config import options as opt
 from mirror.copy.spec import FlowLinks
 from mirror.copy.state import read_mm2_positions, read_states
 from mirror.kafka.cluster import Cluster
-from mirror.kafka.values import TopicPartition
+from mirror.kafka.values import TopicDescription, TopicPartition
 
 
 def unmarked_copies(
-    flow: Flow, links: FlowLinks, source: Cluster, fresh: Iterable[TopicPartition]
+    flow: Flow,
+    links: FlowLinks,
+    source: Cluster,
+    fresh: Iterable[TopicPartition],
+    topics: Mapping[str, TopicDescription],
 ) -> dict[TopicPartition, str] | None:
     """Of these partitions of the source, which are about to be copied first, those that hold such records, and by whom.
 
@@ -34,7 +38,9 @@ def unmarked_copies(
         incoming = incoming_links(links, alias)
         has_run = bool(source.describe([incoming.syncs_topic]))
         for partition, state in read_states(incoming, source).states.items() if has_run else ():
-            if partition in wanted and state.record_count and not state.is_marked:
+            # Under another name, or into a topic that was deleted since, its copies are not here.
+            is_here = partition in wanted and state.target_topic_id in ("", topics[partition.topic].id)
+            if is_here and state.record_count and not state.is_marked:
                 found[partition] = incoming.flow
         for partition in wanted.intersection(read_mm2_positions(incoming, source)):
             found[partition] = f"MM2's {incoming.flow}"
