@@ -58,6 +58,10 @@ class Provenance:
         # Once per record: _replace takes three times as long.
         return Record(topic, remote_topic, partition, offset, key, value, (*others, mark), timestamp_ms)
 
+    def brought(self, headers: Headers) -> bool:
+        """Whether a record of the target was copied by this flow: its last cluster is the source."""
+        return path_of(headers)[-1:] == (self._flow.source,)
+
     def _is_ours(self, path: tuple[str, ...], topic: str) -> bool:
         """Whether it is this flow that brings an origin's records to the target; also where none is known to."""
         if (path, topic) not in self._ours:

@@ -13,7 +13,7 @@ from mirror.config.transforms import FilterRule, filters_of
 from mirror.records.filters import Asks, drops
 from mirror.records.function import FunctionFailed, RecordFunction
 from mirror.records.provenance import Provenance, path_of, provenance_of
-from mirror.records.record import LeftOut, Record
+from mirror.records.record import Headers, LeftOut, Record
 
 TransformationFailed = FunctionFailed
 
@@ -38,6 +38,10 @@ class Transformation:
     def marks_origin(self) -> bool:
         """Whether each copy says which clusters it has been on."""
         return self._provenance is not None
+
+    def brought(self, headers: Headers) -> bool:
+        """Whether a record on the target came by this flow; where records tell nothing of it, all did."""
+        return self._provenance is None or self._provenance.brought(headers)
 
     def prepare(self, folder: Path | None) -> None:
         """Load what has to be loaded, so that it fails before anything is claimed or written."""

@@ -60,15 +60,19 @@ class Expected:
 
 
 class Actual:
-    """What the target holds; None for records that were written there first, and returned to the source since."""
+    """What the target holds of the source's; None for records that were written there first and returned to the source
+    since, and for those that say they came another way or were written there."""
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: Comparison, transformation: Transformation | None = None) -> None:
+        self._marks = transformation if transformation is not None and transformation.marks_origin else None
         self._with_timestamps = comparison.compares_timestamps
         returned = comparison.state.returned.segments if comparison.state else ()
         self._returned = Ranges([(s.upstream_start, s.upstream_end) for s in returned])
 
     def __call__(self, message: Any) -> Content | None:
         if self._returned and self._returned.has(message.offset()):
+            return None
+        if self._marks is not None and not self._marks.brought(tuple(headers_of(message) or ())):
             return None
         content = downstream_content(message)
         return content if self._with_timestamps else (*content[:3], 0)

@@ -121,7 +121,8 @@ class _Task:
             rules.downstream_start = _log_start(self._target, comparison.remote)
             return rules.downstream_start
 
-        expected, actual = Expected(findings, comparison, self._transformation), Actual(comparison)
+        expected = Expected(findings, comparison, self._transformation)
+        actual = Actual(comparison, self._transformation)
         here = comparison.upstream_start, comparison.upstream_end
         there = comparison.downstream_start, comparison.downstream_end
         return _Reading(

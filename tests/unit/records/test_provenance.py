@@ -91,6 +91,13 @@ def test_a_function_cannot_make_a_record_forget_its_path() -> None:
     assert found.headers == ((HEADER, b"A,H"),)
 
 
+def test_what_a_flow_brought_is_told_from_what_others_did() -> None:
+    found = transformation_of(flows_of(file_of(FULL))["A->B"])
+    assert found is not None
+    told = {path: found.brought(record(path).headers) for path in ("A", "C", "C,A", "A,C", "")}
+    assert told == {"A": True, "C": False, "C,A": True, "A,C": False, "": False}
+
+
 def test_it_travels_without_credentials() -> None:
     flow = flows_of(file_of(PAIR, "A.sasl.jaas.config = secret-word required;\nB.ssl.key.password = secret-word"))[
         "A->B"

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from mirror.kafka.values import TopicPartition
+from mirror.records import transformation_of
+from mirror.records.provenance import HEADER
 from mirror.verify.differences import Right
 from mirror.verify.entries import ANY_TIME, content_of, differing_fields
 from mirror.verify.expectation import Actual, Expected
@@ -13,6 +15,7 @@ from mirror.verify.findings import Findings, Rules
 from mirror.verify.offset_map import OffsetMap
 from mirror.verify.spec import Comparison
 from mirror.wire.history import EMPTY
+from unit.groups.meshes import PAIR, file_of, flows_of
 from unit.verify.walks import state_of
 
 
@@ -74,3 +77,20 @@ def test_no_headers_and_an_empty_list_are_the_same_and_unreadable_ones_equal_non
     assert expected(Message(1)) == expected(Message(2, headers=[]))
     broken = UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no name")
     assert expected(Message(1, headers=broken)) != expected(Message(2, headers=broken))
+
+
+def test_of_a_topic_that_several_flows_write_only_what_this_one_brought_is_compared() -> None:
+    transformation = transformation_of(flows_of(file_of(PAIR))["A->B"])
+    books = findings()
+    expected, actual = Expected(books, comparison(), transformation), Actual(comparison(), transformation)
+    own, returned = Message(1), Message(2, headers=[(HEADER, b"B")])
+    copied, others, written_there = (
+        Message(3, headers=[(HEADER, b"A")]),
+        Message(4, headers=[(HEADER, b"C")]),
+        Message(5),
+    )
+    assert expected(returned) is None
+    assert actual(others) is None
+    assert actual(written_there) is None
+    assert expected(own) == actual(copied)
+    assert books.right == {Right.LEFT_OUT: 1}
