@@ -1,4 +1,6 @@
-"""One source, one file: what MM2 makes on its target and airmirror on another is equal in topics, settings and ACLs."""
+"""One source, one file: what MM2 makes on its target and airmirror on another is equal in topics, settings and ACLs,
+and in what Connect's filters leave of their records.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from integration import records
 from integration.copying import make_topic
 from integration.waiting import wait_for_equal, wait_until
 from interop.mm2_flow import START_S
 from mirror import naming
 from mirror.cli.main import main
 from mirror.config import load
+from mirror.copy.driver import CopyRequest, run_copy
+from mirror.copy.execution import InProcessExecutor
 from mirror.kafka.acls import TopicAcl, create_acls, topic_acls
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.configs import SettingChange, alter_settings
@@ -36,6 +41,23 @@ config.storage.replication.factor = 1
 refresh.topics.interval.seconds = 1
 sync.topic.configs.interval.seconds = 1
 sync.topic.acls.interval.seconds = 1
+S->T.transforms = noTests, noTombstones, notThese, notByTheSourcesName
+S->T.transforms.noTests.type = org.apache.kafka.connect.transforms.Filter
+S->T.transforms.noTests.predicate = isTest
+S->T.transforms.noTombstones.type = org.apache.kafka.connect.transforms.Filter
+S->T.transforms.noTombstones.predicate = isTombstone
+S->T.transforms.notThese.type = org.apache.kafka.connect.transforms.Filter
+S->T.transforms.notThese.predicate = isRemote
+S->T.transforms.notByTheSourcesName.type = org.apache.kafka.connect.transforms.Filter
+S->T.transforms.notByTheSourcesName.predicate = isSources
+S->T.predicates = isTest, isTombstone, isRemote, isSources
+S->T.predicates.isTest.type = org.apache.kafka.connect.transforms.predicates.HasHeaderKey
+S->T.predicates.isTest.name = test
+S->T.predicates.isTombstone.type = org.apache.kafka.connect.transforms.predicates.RecordIsTombstone
+S->T.predicates.isRemote.type = org.apache.kafka.connect.transforms.predicates.TopicNameMatches
+S->T.predicates.isRemote.pattern = S\\\\.C\\\\.o.*
+S->T.predicates.isSources.type = org.apache.kafka.connect.transforms.predicates.TopicNameMatches
+S->T.predicates.isSources.pattern = plain|S\\\\.pla
 """
 
 # Topic: (partitions, explicit settings).
@@ -156,6 +178,22 @@ def change(source: Side, *targets: Side) -> None:
     source.grant(acl("late", "reader"), acl("orders", "newcomer", "DESCRIBE_CONFIGS"))
 
 
+def write_records(source: Side) -> list[bytes | None]:
+    """Records that one filter each drops, and some that none does; gives the values that are left."""
+    servers = source.kafka.bootstrap_servers
+    sent = [
+        records.Sent(value=None if n % 3 == 0 else b"%d" % n, key=b"k", headers=(("test", b""),) if n % 5 == 0 else ())
+        for n in range(30)
+    ]
+    records.write(servers, "C.orders", sent)
+    records.write(servers, "plain", [*sent, records.Sent(value=b"last")])
+    return [*(record.value for record in sent if record.value is not None and not record.headers), b"last"]
+
+
+def values(side: Side, topic: str) -> list[bytes | None]:
+    return [record.value for record in records.read(side.kafka.bootstrap_servers, [topic])[topic][0]]
+
+
 def test_mm2_and_airmirror_make_the_same_topics_settings_and_acls_of_one_source(
     tmp_path: Path, sides: tuple[Side, Side, Side]
 ) -> None:
@@ -199,3 +237,10 @@ def test_mm2_and_airmirror_make_the_same_topics_settings_and_acls_of_one_source(
         second = wait_until(both, lambda seen: seen[0] == seen[1], START_S)[0]
         assert (second[0]["S.plain"][0], second[0]["S.late"]) == (5, (4, {"cleanup.policy": "compact"}))
         assert second[1] - first[1] == {acl("S.late", "reader"), acl("S.orders", "newcomer", "DESCRIBE_CONFIGS")}
+
+        kept = write_records(source)
+        result = run_copy(load(path).flow("S->T"), CopyRequest(), lambda: InProcessExecutor(1))
+        assert result.dropped_count == 30 + 30 - (len(kept) - 1)
+        assert values(by_us, "S.plain") == kept
+        wait_for_equal(lambda: values(by_mm2, "S.plain"), kept)
+        assert values(by_us, "S.C.orders") == values(by_mm2, "S.C.orders") == []
