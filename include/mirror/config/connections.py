@@ -43,12 +43,18 @@ def _extra(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def look_up(connection: str, name: str) -> str:
     """A field for the command `airmirror`: from AIRFLOW_CONN_..., else from the command `airflow`."""
-    return field_of(_fields(connection), connection, name)
+    found = _fields(connection)
+    if isinstance(found, NoAnswer):
+        raise found
+    return field_of(found, connection, name)
 
 
-@functools.cache
-def _fields(connection: str) -> Mapping[str, Any]:
-    return from_environment(connection) or _from_command(connection)
+@functools.cache  # also of what is not there: the command takes seconds to say so, and every client asks
+def _fields(connection: str) -> Mapping[str, Any] | NoAnswer:
+    try:
+        return from_environment(connection) or _from_command(connection)
+    except NoAnswer as error:
+        return error
 
 
 def from_environment(connection: str) -> Mapping[str, Any] | None:
