@@ -40,7 +40,10 @@ class Listener:
 
     def __init__(self, host: str = "127.0.0.1") -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind((host, 0))
+        try:
+            self._socket.bind((host, 0))
+        except OSError:
+            self._socket.bind(("", 0))  # the host is known to executors under an address that is not this machine's own
         self._socket.setblocking(False)
         self.address = Address(host, int(self._socket.getsockname()[1]), secrets.token_hex(8))
         self._ways: dict[int, Way] = {}

@@ -89,7 +89,7 @@ def test_differences_at_both_ends_are_seen(place: int) -> None:
 
 def test_many_differences_of_all_kinds_are_counted_each() -> None:
     """Random tampering, far enough apart to be told one by one, and compared with what was done."""
-    for seed in range(8):
+    for seed in range(4):
         rng = random.Random(seed)
         here = numbered(20_000)
         places = sorted(rng.sample(range(100, 19_900, 50), 60))
