@@ -16,7 +16,7 @@ from dags.test_structure import DAGS, MEASURE, parse  # noqa: F401 - a fixture
 from flow_files import write_file
 
 Parse = Callable[..., Any]
-OPERATIONS = ("failover", "drill", "verify")
+OPERATIONS = ("failover", "failback", "drill", "verify")
 BOTH = ("A->B", "B->A")
 
 

@@ -69,7 +69,7 @@ def _by_hand(configuration: Configuration, operation: Operation) -> DAG:
         ),
     }
     with _dag(operation, f"mirror.{operation.name}", params=params, schedule=None, tags=["operation"]) as dag:
-        form = Form(operation.name, flows, params)
+        form = Form(operation.name, configuration, flows, params)
         plan = PlanOperator(task_id="plan", task_display_name="make a plan", form=form)
         approve = Approval(
             task_id="approve",
@@ -78,7 +78,7 @@ def _by_hand(configuration: Configuration, operation: Operation) -> DAG:
             body="{{ ti.xcom_pull(task_ids='plan', key='page') }}",
             response_timeout=APPROVAL_TIMEOUT,
         )
-        plan >> approve >> _operate(form, configuration)
+        plan >> approve >> _operate(form)
     return dag
 
 
@@ -87,14 +87,14 @@ def _by_itself(configuration: Configuration, operation: Operation, flow: Flow) -
     params = {"flow": Param(flow.id, const=flow.id, title="Flow"), **operation.params()}
     dag_id, schedule = f"{flow.slug}.{operation.name}", flow[operation.schedule] if operation.schedule else None
     with _dag(operation, dag_id, params=params, schedule=schedule, tags=["operation", flow.id]) as dag:
-        _operate(Form(operation.name, (flow,), params), configuration)
+        _operate(Form(operation.name, configuration, (flow,), params))
     return dag
 
 
-def _operate(form: Form, configuration: Configuration) -> BaseOperator:
+def _operate(form: Form) -> BaseOperator:
     names = {"task_id": form.operation, "task_display_name": form.operation}
     if form.operation == "verify":
-        return VerifyOperator(form=form, config_path=configuration.path, execution_timeout=VERIFY_TIMEOUT, **names)
+        return VerifyOperator(form=form, execution_timeout=VERIFY_TIMEOUT, **names)
     return OperateOperator(form=form, **names)
 
 
@@ -148,6 +148,25 @@ def _failover_params() -> dict[str, Param]:
     }
 
 
+def _failback_params() -> dict[str, Param]:
+    return {
+        "survivors": Param(
+            "copy",
+            type="string",
+            enum=["copy", "keep", "ignore"],
+            title="Survivors",
+            description="Records on the source that were never copied. copy: to the target first, so that groups meet "
+            "them wherever they are. keep: copied when all has returned. ignore: never copied, on record as a gap.",
+        ),
+        "producers_still_write": Param(
+            False,
+            type="boolean",
+            title="Producers may still write",
+            description="Although the target still gets records: what comes behind the last copy does not return.",
+        ),
+    }
+
+
 def _verify_params() -> dict[str, Param]:
     return {
         "topics": Param(
@@ -184,6 +203,15 @@ OPERATIONS: tuple[Operation, ...] = (
         "next. Nothing is copied along the flow until failback; its other Dags skip until then. Safe to run again at "
         "any point: one that was killed goes on where it was.",
         params=_failover_params,
+    ),
+    Operation(
+        name="failback",
+        title="Failback",
+        about="Brings a flow that failed over back home: what applications wrote on the target returns to the topics "
+        "it came from, and only that; records that the source still has and that were never copied (survivors) are "
+        "found and listed; groups are set before the first record that they have not seen; then the flow goes forward "
+        "as before. Stop the producers on the target first. Safe to run again at any point.",
+        params=_failback_params,
     ),
     Operation(
         name="drill",

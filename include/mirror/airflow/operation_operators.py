@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import urllib.parse
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator, BaseOperatorLink, Context
@@ -14,7 +14,7 @@ from airflow.sdk.exceptions import AirflowException
 
 from mirror.airflow.skipping import skipped_when_another_run_owns_the_flow
 from mirror.airflow.spark_job import SparkJobOperator
-from mirror.config import Flow
+from mirror.config import Configuration, Flow
 from mirror.errors import AttemptsExhausted, UsageRefused
 
 if TYPE_CHECKING:
@@ -38,23 +38,40 @@ class ReportLink(BaseOperatorLink):
         return f"{conf.get('api', 'base_url', fallback='').rstrip('/')}{REPORTS}/{path}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a run was asked for: the flow that it is about, and its params."""
+
+    flow: Flow
+    params: Mapping[str, Any]
+    configuration: Configuration
+
+    @property
+    def home(self) -> Flow:
+        """The flow that goes the other way."""
+        return self.configuration.opposite(self.flow)
+
+
 class Form:
     """What the Dag's form asks: the flow by its name, and the names of all that can be said."""
 
-    def __init__(self, operation: str, flows: Iterable[Flow], known: Iterable[str]) -> None:
+    def __init__(
+        self, operation: str, configuration: Configuration, flows: Iterable[Flow], known: Iterable[str]
+    ) -> None:
         self.operation = operation
+        self.configuration = configuration
         self._flows = {flow.id: flow for flow in flows}
         self._known = tuple(known)
 
-    def read(self, context: Context) -> tuple[Flow, dict[str, Any]]:
-        """The flow that the run is about, and its params."""
+    def read(self, context: Context) -> Asked:
+        """What the run was asked for; what nobody could mean is refused."""
         params = dict(context["params"])
         unknown = sorted(set(context["dag_run"].conf or {}) - set(self._known))
         if unknown or params["flow"] not in self._flows:
             # Airflow passes over unknown names, and a mistyped `group` would mean all of them.
             problem = f"unknown params: {', '.join(unknown)}" if unknown else f"no enabled flow {params['flow']}"
             raise UsageRefused(f"{problem}; known: {', '.join(self._known)}", next_step="trigger the Dag again")
-        return self._flows[params["flow"]], params
+        return Asked(flow=self._flows[params["flow"]], params=params, configuration=self.configuration)
 
 
 class PlanOperator(BaseOperator):
@@ -67,9 +84,9 @@ class PlanOperator(BaseOperator):
     def execute(self, context: Context) -> dict[str, Any]:
         from mirror.airflow.operation_tasks import PLANS
 
-        flow, params = self._form.read(context)
+        asked = self._form.read(context)
         with skipped_when_another_run_owns_the_flow():
-            plan = PLANS[self._form.operation](flow, params)
+            plan = PLANS[self._form.operation](asked)
         self.log.info("%s", plan.markdown)
         context["ti"].xcom_push(key=PAGE, value=plan.markdown)
         return plan.document
@@ -87,11 +104,11 @@ class OperateOperator(BaseOperator):
     def execute(self, context: Context) -> dict[str, Any]:
         from mirror.airflow.operation_tasks import OPERATIONS
 
-        flow, params = self._form.read(context)
+        asked = self._form.read(context)
         # Who has the flow, as claims, states and other runs' errors name it; this process does nothing else.
         os.environ["AIRMIRROR_RUN_BY"] = f"Airflow, {context['ti'].dag_id}"
         with skipped_when_another_run_owns_the_flow():
-            done = OPERATIONS[self._form.operation](flow, params, self.log.info)
+            done = OPERATIONS[self._form.operation](asked, self.log.info)
         return _keep(self, context, done)
 
     def on_kill(self) -> None:
@@ -104,20 +121,21 @@ class VerifyOperator(SparkJobOperator):
 
     operator_extra_links = (ReportLink(),)
 
-    def __init__(self, *, form: Form, config_path: Path, **arguments: Any) -> None:
-        super().__init__(job="verify_flow.py", config_path=config_path, name="airmirror verify", **arguments)
+    def __init__(self, *, form: Form, **arguments: Any) -> None:
+        path = form.configuration.path
+        super().__init__(job="verify_flow.py", config_path=path, name="airmirror verify", **arguments)
         self._form = form
 
     def execute(self, context: Context) -> dict[str, Any]:  # type: ignore[override]  # the parent returns nothing
         from mirror.airflow.operation_tasks import verified, verify_arguments
 
-        flow, params = self._form.read(context)
-        instance = context["ti"]
+        asked = self._form.read(context)
+        flow, instance = asked.flow, context["ti"]
         exit_code, document = self.run_job(
             flow,
             run=f"{instance.run_id}_try{instance.try_number}",
             by=f"Airflow, {instance.dag_id}",
-            arguments=verify_arguments(flow, params),
+            arguments=verify_arguments(asked),
         )
         if document is None:
             raise AttemptsExhausted(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from mirror.airflow.operation_operators import Asked
 from mirror.airflow.outcomes import error_from_json
 from mirror.airflow.spark_job import spark_master
 from mirror.config import Flow
@@ -17,6 +18,9 @@ from mirror.copy.progress import SilentProgress
 from mirror.errors import GroupRefused, MirrorError, UsageRefused, VerificationFailed
 from mirror.operations.drill import DrillRequest, plan_drill, run_drill
 from mirror.operations.drill.page import told_plan, told_report
+from mirror.operations.failback import run_failback
+from mirror.operations.failback_preview import plan_failback
+from mirror.operations.failback_request import FailbackRequest
 from mirror.operations.failover import run_failover
 from mirror.operations.failover_plan import FailoverRequest, plan_failover
 from mirror.operations.pages import html_page
@@ -68,13 +72,17 @@ def _shown(title: str, told: Tells, error: MirrorError | None = None) -> Shown:
     return Shown(markdown=markdown(title, told.sections()), document=_cut(told.to_json()), error=error)
 
 
-def _plan_drill(flow: Flow, params: Params) -> Shown:
-    told = told_plan(plan_drill(flow, DrillRequest(groups=_pattern(params, "groups"))))
+def _drill_request(params: Params) -> DrillRequest:
+    return DrillRequest(groups=_pattern(params, "groups"))
+
+
+def _plan_drill(asked: Asked) -> Shown:
+    told = told_plan(plan_drill(asked.flow, _drill_request(asked.params)))
     return _shown(told.title, told)
 
 
-def _run_drill(flow: Flow, params: Params, say: Say) -> Shown:
-    report = run_drill(flow, DrillRequest(groups=_pattern(params, "groups")), say)
+def _run_drill(asked: Asked, say: Say) -> Shown:
+    report = run_drill(asked.flow, _drill_request(asked.params), say)
     told = told_report(report)
     return _shown(told.title, told, report.failure())
 
@@ -87,19 +95,49 @@ def _failover_request(params: Params) -> FailoverRequest:
     )
 
 
-def _plan_failover(flow: Flow, params: Params) -> Shown:
-    return _shown(f"Failover of {flow.id}: the plan", plan_failover(flow, _failover_request(params)))
+def _plan_failover(asked: Asked) -> Shown:
+    plan = plan_failover(asked.flow, _failover_request(asked.params))
+    return _shown(f"Failover of {asked.flow.id}: the plan", plan)
 
 
-def _run_failover(flow: Flow, params: Params, say: Say) -> Shown:
-    with SparkExecutor(master=spark_master(), name=f"airmirror failover {flow}", flow=flow) as executor:
-        report = run_failover(flow, _failover_request(params), LoggedProgress(say), executor=lambda: executor)
-    failed = [group["group"] for group in report.groups if group["outcome"] == "failed"]
-    error = None
-    if failed:
-        message = f"flow {flow.id} failed over; {len(failed)} groups could not be moved: {', '.join(failed[:10])}"
-        error = GroupRefused(message, next_step=f"airmirror failover '{flow.id}', which goes on", flow=flow.id)
-    return _shown(report.title, report, error)
+def _run_failover(asked: Asked, say: Say) -> Shown:
+    flow, request = asked.flow, _failover_request(asked.params)
+    with _spark(asked, "failover") as executor:
+        report = run_failover(flow, request, LoggedProgress(say), executor=lambda: executor)
+    return _shown(report.title, report, _groups_left(flow, "failover", report.groups))
+
+
+def _failback_request(params: Params) -> FailbackRequest:
+    return FailbackRequest(survivors=params["survivors"], producers_still_write=params["producers_still_write"])
+
+
+def _plan_failback(asked: Asked) -> Shown:
+    plan = plan_failback(asked.flow, asked.home, _failback_request(asked.params))
+    return _shown(f"Failback of {asked.flow.id}: the plan", plan)
+
+
+def _run_failback(asked: Asked, say: Say) -> Shown:
+    flow, request = asked.flow, _failback_request(asked.params)
+    with _spark(asked, "failback") as executor:
+        report = run_failback(flow, asked.home, request, LoggedProgress(say), executor=lambda: executor)
+    return _shown(report.title, report, _groups_left(flow, "failback", report.groups))
+
+
+def _spark(asked: Asked, operation: str) -> SparkExecutor:
+    """A driver in this process; it starts Spark when there is something to copy."""
+    return SparkExecutor(master=spark_master(), name=f"airmirror {operation} {asked.flow}", flow=asked.flow)
+
+
+def _groups_left(flow: Flow, operation: str, groups: Iterable[Mapping[str, Any]]) -> MirrorError | None:
+    """The operation is done, but not for these groups."""
+    failed = [str(group["group"]) for group in groups if group["outcome"] == "failed"]
+    if not failed:
+        return None
+    return GroupRefused(
+        f"{operation} of {flow.id} is done; {len(failed)} groups could not be moved: {', '.join(failed[:10])}",
+        next_step=f"airmirror translate '{flow.id}' --group {failed[0]}",
+        flow=flow.id,
+    )
 
 
 def _verify_request(flow: Flow, params: Params) -> VerifyRequest:
@@ -113,15 +151,15 @@ def _verify_request(flow: Flow, params: Params) -> VerifyRequest:
     return VerifyRequest(newest=newest or None, since_ms=since_ms, topics=_pattern(params, "topics"))
 
 
-def _plan_verify(flow: Flow, params: Params) -> Shown:
-    request = _verify_request(flow, params)
-    told = told_verify_plan(flow.id, request, plan_verify(flow, request))
+def _plan_verify(asked: Asked) -> Shown:
+    request = _verify_request(asked.flow, asked.params)
+    told = told_verify_plan(asked.flow.id, request, plan_verify(asked.flow, request))
     return _shown(told.title, told)
 
 
-def verify_arguments(flow: Flow, params: Params) -> list[str]:
+def verify_arguments(asked: Asked) -> list[str]:
     """What the form says, as the Spark job takes it."""
-    request = _verify_request(flow, params)
+    params, request = asked.params, _verify_request(asked.flow, asked.params)
     return [
         *(("--newest", str(request.newest)) if request.newest else ()),
         *(("--since-ms", str(request.since_ms)) if request.since_ms is not None else ()),
@@ -133,8 +171,7 @@ def verified(document: Mapping[str, Any]) -> Shown:
     """What the job left: a report, or the error that kept it from making one."""
     if "equal" not in document:
         raise error_from_json(document)
-    told = told_verification(document)
-    error = None
+    told, error = told_verification(document), None
     if not document["equal"]:
         failed = sum("error" in partition for partition in document["partitions"])
         error = VerificationFailed(
@@ -167,10 +204,15 @@ def _cut(document: Any) -> Any:
     return cut | {f"{name}_not_listed": count for name, count in more.items() if count > 0}
 
 
-PLANS: dict[str, Callable[[Flow, Params], Shown]] = {
+PLANS: dict[str, Callable[[Asked], Shown]] = {
     "failover": _plan_failover,
+    "failback": _plan_failback,
     "drill": _plan_drill,
     "verify": _plan_verify,
 }
 # Verifying is a Spark job of its own: see `verify_arguments` and `verified`.
-OPERATIONS: dict[str, Callable[[Flow, Params, Say], Shown]] = {"failover": _run_failover, "drill": _run_drill}
+OPERATIONS: dict[str, Callable[[Asked, Say], Shown]] = {
+    "failover": _run_failover,
+    "failback": _run_failback,
+    "drill": _run_drill,
+}
