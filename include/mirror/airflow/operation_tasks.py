@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from mirror.airflow.operation_operators import Asked
@@ -144,11 +144,17 @@ def _verify_request(flow: Flow, params: Params) -> VerifyRequest:
     since = params.get("since")
     if since is not None and params.get("newest") is not None:
         raise UsageRefused("newest and since cannot both be said", next_step="trigger the Dag again with one of them")
-    since_ms = None if since is None else int(datetime.fromisoformat(since).timestamp() * 1000)
+    since_ms = None if since is None else _milliseconds(since)
     newest = params.get("newest")
     if newest is None and since is None:
         newest = flow[opt.VERIFY_NEWEST]
     return VerifyRequest(newest=newest or None, since_ms=since_ms, topics=_pattern(params, "topics"))
+
+
+def _milliseconds(moment: str) -> int:
+    """A form's moment; in UTC unless it has a zone, as everywhere in airmirror."""
+    at = datetime.fromisoformat(moment)
+    return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def _plan_verify(asked: Asked) -> Shown:
