@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,8 @@ def prepare(flow: Guarded) -> None:
     reader = TopicAcl(
         topic=topic, pattern="LITERAL", principal="User:reader", host="*", operation="READ", permission="ALLOW"
     )
-    assert create_acls(flow.source, [reader]) == {reader: None}
+    writer = replace(reader, principal="User:writer", operation="WRITE")
+    assert create_acls(flow.source, [reader, writer]) == {reader: None, writer: None}
     servers = (flow.upstream.bootstrap_servers, flow.downstream.bootstrap_servers)
     directory = flow.config.parent / "reverse"
     directory.mkdir()
@@ -144,6 +146,10 @@ def test_applying_a_plan_changes_exactly_that_and_with_the_documented_rights(flo
     again = run(airmirror, "plan")
     assert (again["changes"], again["records"]["partitions"], again["groups"]["checkpoints"]) == (0, [], [])
     assert "nothing to do but a heartbeat" in airmirror("plan").out
+    (turned_away,) = [c for c in run(airmirror, "preflight")["checks"] if c["subject"].startswith("applications")]
+    assert turned_away["status"] == "warning"
+    assert f"ALLOW WRITE on topic {flow.remote(topic)} to User:writer" in turned_away["reason"]
+    assert "User:reader" not in turned_away["reason"]  # the ACL sync brought that
 
 
 def ways(document: dict[str, Any]) -> dict[tuple[str, int], tuple[int, int]]:

@@ -10,7 +10,7 @@ from airflow.sdk import Context
 from mirror.airflow.skipping import end_here, skipped_when_another_run_owns_the_flow
 from mirror.config import Flow
 from mirror.copy.gate import require_flow_forward
-from mirror.operations.preflight.run import require_ready
+from mirror.operations.preflight.quick import require_ready
 from mirror.topics import TopicPlan, apply, discover
 from mirror.topics.forwarding import clusters_of
 
@@ -22,8 +22,8 @@ def discover_topics(flow: Flow, context: Context) -> dict[str, Any]:
     with skipped_when_another_run_owns_the_flow():
         require_flow_forward(flow)
     with clusters_of(flow, "topics") as (source, target):
-        for check in require_ready(flow, source, target, tasks=("discover", "create_topics")):
-            log.warning("%s: %s", check.subject, check.reason)
+        for check in require_ready(flow, source, target):
+            log.warning("%s: %s; next: %s", check.subject, check.reason, check.next_step or "nothing")
         plan = discover(flow, source, target)
     for notice in plan.notices:
         log.info("%s", notice)

@@ -12,7 +12,7 @@ from flow_files import flow_from
 from mirror.config import Flow
 from mirror.errors import ClusterBusy, MirrorError, NotAuthorized
 from mirror.kafka.rights import Binding, Resource, Standing, is_granted
-from mirror.operations.preflight.facts import PROBE, Facts, principal_of
+from mirror.operations.preflight.facts import PROBE, Facts, Trial, principal_of
 from mirror.operations.preflight.judging import judge_right, judge_rights, to_check
 from mirror.operations.preflight.page import render
 from mirror.operations.preflight.rights import Right
@@ -140,7 +140,7 @@ def facts(
     topics: Mapping[str, Standing] | None = None,
     *,
     cluster: frozenset[str] = frozenset(),
-    tried: Mapping[Right, MirrorError | None] | None = None,
+    tried: Mapping[Right, Trial] | None = None,
     bindings: tuple[Binding, ...] | None = None,
     groups: Mapping[str, Standing] | None = None,
 ) -> Facts:
@@ -203,15 +203,31 @@ def test_a_right_is_judged_by_the_best_that_is_known(right: Right, seen: Facts, 
 
 
 @pytest.mark.parametrize(
-    ("error", "status"),
-    [(None, "ok"), (NotAuthorized("no"), "failed"), (ClusterBusy("later"), "unknown")],
+    ("error", "is_made_up", "status"),
+    [
+        (None, False, "ok"),
+        (None, True, "ok"),
+        (NotAuthorized("no"), False, "failed"),
+        (NotAuthorized("no"), True, "warning"),
+        (ClusterBusy("later"), False, "unknown"),
+    ],
 )
-def test_what_was_tried_is_told_as_it_ended(error: MirrorError | None, status: str) -> None:
+def test_what_was_tried_is_told_as_it_ended(error: MirrorError | None, is_made_up: bool, status: str) -> None:
+    trial = Trial(names=("x",), refused={"x": error} if error else {}, is_made_up=is_made_up)
     for right in (
         a_right("WRITE", Resource(kind="transactional-id", name="airmirror-A->B", prefixed=True)),
         a_right("CREATE", REMOTE),
     ):
-        assert judge_right(right, facts(tried={right: error})).status == status
+        assert judge_right(right, facts(tried={right: trial})).status == status
+
+
+def test_checkpoints_within_the_prefix_are_made_read_and_written_and_no_more() -> None:
+    standings = {"A.orders": THERE, "A.checkpoints.internal": READ_ONLY}
+    seen = replace(facts(standings), checkpoints=frozenset({"A.checkpoints.internal"}))
+    found = {
+        operation: judge_right(a_right(operation, REMOTE), seen).status for operation in ("READ", "WRITE", "ALTER")
+    }
+    assert found == {"READ": "ok", "WRITE": "failed", "ALTER": "ok"}
 
 
 def test_what_is_missing_comes_with_the_command_and_what_spares_it(tmp_path: Path) -> None:

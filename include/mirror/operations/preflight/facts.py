@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from mirror.config import Flow
+from mirror.config import options as opt
 from mirror.config.flows import Side
 from mirror.copy.links import links_of
 from mirror.copy.spec import FlowLinks
@@ -19,6 +20,7 @@ from mirror.kafka.rights import (
     EVERY,
     About,
     Binding,
+    Resource,
     Standing,
     all_bindings,
     group_standings,
@@ -33,6 +35,18 @@ from mirror.selection import Selector
 PROBE = "airmirror-preflight"
 # Groups asked about: rights on groups rarely differ by more than a prefix, and a thousand would take long.
 GROUPS_ASKED = 50
+# Topics that a right to create is tried with.
+TOPICS_TRIED = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """Something that was tried and does no harm: on which names, and which of them were not let pass and why."""
+
+    names: tuple[str, ...]
+    refused: Mapping[str, MirrorError] = field(default_factory=dict)
+    # No name that is really wanted: what it tells is about names to come.
+    is_made_up: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +60,13 @@ class Facts:
     cluster: frozenset[str]
     topics: Mapping[str, Standing] = field(default_factory=dict)
     groups: Mapping[str, Standing] = field(default_factory=dict)
-    # What was tried, and how it ended; None: well.
-    tried: Mapping[Right, MirrorError | None] = field(default_factory=dict)
+    tried: Mapping[Right, Trial] = field(default_factory=dict)
     # None where ACLs may not be listed.
     bindings: tuple[Binding, ...] | None = None
     # The names that a right on a prefix, or on all names, has to hold for: the flow's topics and groups.
     pattern_names: frozenset[str] = frozenset()
+    # Those among them that are only made, read and written: checkpoints are not the source's topic's copy.
+    checkpoints: frozenset[str] = frozenset()
     # Whether this side has topics that came from the other one, and whether MM2 kept its positions here.
     has_returning: bool = False
     has_mm2: bool = False
@@ -84,15 +99,16 @@ def ask_source(
     selected = {d.topic for d in selector.decide_all(visible) if d.selected}
     unseen = (_named(rights) | set(known) | _in_acls(bindings)) - set(visible)
     selected |= {name for name in unseen if selector.decide(name).selected}
+    standings = topic_standings(source, selected | _named(rights))
     return Facts(
         side="source",
         alias=flow.source,
         servers=str(links.source_admin.get("bootstrap.servers", "")),
         principal=principal_of(links.source_admin),
         cluster=told.operations,
-        topics=topic_standings(source, selected | _named(rights)),
+        topics=standings,
         groups=_group_standings(source, rights, groups),
-        tried=_try_creations(source, rights),
+        tried=_try_creations(source, rights, standings),
         bindings=bindings,
         pattern_names=frozenset({*selected, *groups}),
         has_returning=any(selector.policy.topic_source(name) == flow.target for name in visible),
@@ -106,14 +122,12 @@ def ask_target(
     links, selector = links_of(flow), Selector(flow)
     rights = [right for right in rights if right.side == "target"]
     remotes = {d.remote_topic for d in selector.decide_all(topics) if d.selected}
-    remotes.add(topic_of(flow).topic)
-    tried = _try_creations(target, rights)
+    checkpoints = {topic_of(flow).topic} if flow[opt.EMIT_CHECKPOINTS_ENABLED] else set()
+    standings = topic_standings(target, remotes | checkpoints | _named(rights))
+    tried = _try_creations(target, rights, standings)
     for right in rights:
         if right.resource.kind == "transactional-id":
-            tried[right] = try_transactional_id(
-                flow.target, links.target_producer, f"{right.resource.name}-{PROBE}", links.transaction_timeout_ms
-            )
-    standings = topic_standings(target, remotes | _named(rights))
+            tried[right] = _try_id(links, right)
     return Facts(
         side="target",
         alias=flow.target,
@@ -124,7 +138,8 @@ def ask_target(
         groups=_group_standings(target, rights, groups),
         tried=tried,
         bindings=_bindings(target, told),
-        pattern_names=frozenset({*remotes, *groups}),
+        pattern_names=frozenset({*remotes, *checkpoints, *groups}),
+        checkpoints=frozenset(checkpoints),
         has_mm2=standings.get(links.mm2_offsets_topic, Standing(is_there=False)).is_there,
     )
 
@@ -176,15 +191,30 @@ def groups_to_ask(flow: Flow, source: GroupCluster) -> list[str]:
     return names[:GROUPS_ASKED] or [PROBE]
 
 
-def _try_creations(cluster: Cluster, rights: Iterable[Right]) -> dict[Right, MirrorError | None]:
-    """Ask the controller to check, and not to make, a topic where each right to create is."""
+def _try_creations(cluster: Cluster, rights: Iterable[Right], standings: Mapping[str, Standing]) -> dict[Right, Trial]:
+    """Ask the controller to check, and not to make, the topics that are missing where each right to create is."""
     creating = [right for right in rights if right.operation == "CREATE" and right.resource.kind == "topic"]
-    names = {right: _probe_name(right) for right in creating}
-    topics = [NewTopic(name=name, partition_count=1, replication_factor=1) for name in sorted(set(names.values()))]
-    outcomes = cluster.create_topics(topics, validate_only=True)
-    return {right: outcomes[name] for right, name in names.items()}
+    absent = [name for name, standing in standings.items() if not standing.is_there]
+    wanted = {right: tuple(filter(right.resource.matches, absent))[:TOPICS_TRIED] for right in creating}
+    tries = {right: names or (_probe_name(right.resource),) for right, names in wanted.items()}
+    every = sorted({name for names in tries.values() for name in names})
+    topics = [NewTopic(name=name, partition_count=1, replication_factor=1) for name in every]
+    refused = {name: error for name, error in cluster.create_topics(topics, validate_only=True).items() if error}
+    return {
+        right: Trial(
+            names=names,
+            refused={name: refused[name] for name in names if name in refused},
+            is_made_up=not wanted[right],
+        )
+        for right, names in tries.items()
+    }
 
 
-def _probe_name(right: Right) -> str:
-    resource = right.resource
+def _probe_name(resource: Resource) -> str:
     return f"{resource.name}{PROBE}" if resource.prefixed else PROBE if resource.name == EVERY else resource.name
+
+
+def _try_id(links: FlowLinks, right: Right) -> Trial:
+    name = f"{right.resource.name}-{PROBE}"
+    error = try_transactional_id(links.target, links.target_producer, name, links.transaction_timeout_ms)
+    return Trial(names=(name,), refused={name: error} if error else {})

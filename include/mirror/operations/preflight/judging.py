@@ -10,14 +10,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mirror import naming
-from mirror.errors import MirrorError, NotAuthorized
+from mirror.errors import NotAuthorized
 from mirror.kafka.rights import EVERY, Resource, Standing, is_granted
 from mirror.operations.preflight.checks import Check, Status
-from mirror.operations.preflight.facts import PROBE, Facts
+from mirror.operations.preflight.facts import PROBE, Facts, Trial
 from mirror.operations.preflight.rights import Right
 
 # Names told one by one in a reason.
 NAMED = 3
+_ON_CHECKPOINTS = ("CREATE", "READ", "WRITE")
 _BRINGS_DESCRIBE = ("READ", "WRITE", "ALTER", "DESCRIBE")
 
 
@@ -81,19 +82,28 @@ def _by_operations(operation: str, operations: frozenset[str] | None) -> tuple[S
     return ("ok", "the brokers say so") if operation in operations else ("failed", "the brokers say no")
 
 
-def _by_trial(error: MirrorError | None, well: str) -> tuple[Status, str]:
-    if error is None:
+def _by_trial(trial: Trial | None, well: str) -> tuple[Status, str]:
+    if trial is None or not trial.refused:
         return "ok", f"tried: {well}"
-    if isinstance(error, NotAuthorized):
-        return "failed", "tried, and refused"
-    return "unknown", f"tried: {error.message}"
+    denied = [name for name, error in trial.refused.items() if isinstance(error, NotAuthorized)]
+    if not denied:
+        return "unknown", f"tried: {next(iter(trial.refused.values())).message}"
+    if trial.is_made_up:
+        return "warning", f"tried with a made-up name, {denied[0]}, and refused: a new one would be, too"
+    return "failed", f"tried, and refused for {_some(denied)}"
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(sorted(names)[:NAMED])}{more}"
 
 
 def _by_names(right: Right, facts: Facts, standings: Mapping[str, Standing]) -> tuple[Status, str]:
     """By every name that the right is about; the worst of them counts."""
     resource = right.resource
     if resource.prefixed or resource.name == EVERY:
-        matching = [name for name in standings if name in facts.pattern_names and resource.matches(name)]
+        counted = facts.pattern_names - (frozenset() if right.operation in _ON_CHECKPOINTS else facts.checkpoints)
+        matching = [name for name in standings if name in counted and resource.matches(name)]
     else:
         matching = [name for name in standings if name == resource.name]
     if not matching:
@@ -104,8 +114,7 @@ def _by_names(right: Right, facts: Facts, standings: Mapping[str, Standing]) -> 
     for status in ("failed", "unknown"):
         found = [name for name, (each, _) in by_name.items() if each == status]
         if found:
-            more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-            return by_name[found[0]][0], f"{', '.join(found[:NAMED])}{more}: {by_name[found[0]][1]}"
+            return by_name[found[0]][0], f"{_some(found)}: {by_name[found[0]][1]}"
     return "ok", next(iter(by_name.values()))[1]
 
 

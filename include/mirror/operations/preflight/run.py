@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from mirror import naming
 from mirror.config import Flow
 from mirror.config.flows import Side
 from mirror.copy.links import links_of
-from mirror.errors import MirrorError, PreflightFailed
-from mirror.kafka.cluster import Cluster
+from mirror.errors import MirrorError
 from mirror.kafka.groups import GroupCluster
-from mirror.kafka.rights import About, about
+from mirror.kafka.rights import About
 from mirror.operations.planning import further_topics
-from mirror.operations.preflight.checks import Area, Check, Report, failures_in_words, unable
+from mirror.operations.preflight.applications import check_applications
+from mirror.operations.preflight.checks import Area, Check, Report, unable
 from mirror.operations.preflight.clusters import check_identity, check_versions, reach
 from mirror.operations.preflight.facts import Facts, ask_source, ask_target, copied_before, groups_to_ask
 from mirror.operations.preflight.judging import judge_rights, to_check
@@ -65,6 +65,7 @@ def preflight(flow: Flow, say: Say) -> Report:
 
 
 def _check_flow(flow: Flow, source: GroupCluster, target: GroupCluster, say: Say) -> Iterator[Check]:
+    yield from _attempt("rights", "applications", lambda: check_applications(flow, source, target))
     yield from _attempt("topics", "topics", lambda: _check_topics(flow, source, target))
     if not settings_switch(flow):
         yield from _attempt(
@@ -108,26 +109,3 @@ def check_rights(flow: Flow, source: GroupCluster, target: GroupCluster, told: M
     ask("target", lambda: ask_target(flow, target, there, rights, topics={*topics, *known}, groups=groups))
     findings = judge_rights(rights, facts.get("source"), facts.get("target"))
     return [*checks, *(to_check(finding, facts[finding.right.side]) for finding in findings)]
-
-
-def require_ready(flow: Flow, source: Cluster, target: Cluster, tasks: Collection[str]) -> tuple[Check, ...]:
-    """The quick part, for a task that is about to begin: two clusters, and the rights that these tasks need.
-
-    Raises if one is missing; gives what a person should know all the same.
-    """
-    told = {cluster.alias: about(cluster) for cluster in (source, target)}
-    checks = [check_identity(flow, told[flow.source], told[flow.target])]
-    rights = [right for right in rights_of(flow) if set(right.tasks) & set(tasks)]
-    here = ask_source(flow, source, told[flow.source], rights, known=(), groups=())
-    there = ask_target(flow, target, told[flow.target], rights, topics=source.topic_names(), groups=())
-    facts = {"source": here, "target": there}
-    checks += [to_check(finding, facts[finding.right.side]) for finding in judge_rights(rights, here, there)]
-    failed = [check for check in checks if check.status == "failed"]
-    if failed:
-        raise PreflightFailed(
-            f"flow {flow.id} cannot run:\n  {failures_in_words(failed)}",
-            next_step=f"airmirror preflight '{flow.id}', which checks the rest too",
-            flow=flow.id,
-            checks=[check.to_json() for check in failed],
-        )
-    return tuple(check for check in checks if check.status != "ok")
