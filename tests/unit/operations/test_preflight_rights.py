@@ -76,6 +76,14 @@ def test_a_plain_flow_needs_no_more_than_this(tmp_path: Path) -> None:
             {f"source: {operation} on topic mm2-offset-syncs.B.internal" for operation in ("CREATE", "WRITE")},
         ),
         (
+            "airmirror.provenance.headers = true",
+            set(),
+            {
+                "source: READ on topic mm2-offset-syncs-airmirror.B.internal",
+                "source: READ on topic mm2-offsets.B.internal",
+            },
+        ),
+        (
             "airmirror.flow.id = two",
             {"target: WRITE on transactional-ids airmirror-A->B*"},
             {"target: WRITE on transactional-ids airmirror-A->B#two*"},

@@ -98,6 +98,21 @@ def opposite_syncs(flow: Flow) -> Iterator[Resource]:
     yield _topic(naming.syncs_topic(flow.target))
 
 
+def incoming_states(flow: Flow) -> Iterator[Resource]:
+    """Where flows into the source keep what they copied, ours and MM2's."""
+    for alias in flow.aliases:
+        if alias != flow.source:
+            yield _topic(naming.syncs_topic(alias))
+            yield _topic(f"mm2-offsets.{alias}.internal")
+
+
+def hub_states(flow: Flow) -> Iterator[Resource]:
+    """Where flows from third clusters into the target keep what they copied."""
+    for alias in flow.aliases:
+        if alias not in (flow.source, flow.target):
+            yield _topic(naming.syncs_topic(alias))
+
+
 def cluster(_: Flow) -> Iterator[Resource]:
     yield Resource(kind="cluster", name="kafka-cluster")
 

@@ -73,8 +73,11 @@ class Row:
 
 
 def without_covered(rights: Iterable[Right]) -> tuple[Right, ...]:
-    """The rights that no other one of them brings along: `A.checkpoints.internal` lies within the prefix `A.`."""
-    asked = list(rights)
+    """Each once, and none that another one brings along: `A.checkpoints.internal` lies within the prefix `A.`.
+
+    Of two that differ only in their reason the first counts.
+    """
+    asked = list({(r.side, r.operation, r.resource): r for r in reversed(list(rights))}.values())[::-1]
     return tuple(right for right in asked if not any(_covers(other, right) for other in asked))
 
 

@@ -22,10 +22,10 @@ def _when(*options: Option[bool]) -> Callable[[Flow], bool]:
 
 _SETTINGS, _ACLS = opt.SYNC_TOPIC_CONFIGS_ENABLED, opt.SYNC_TOPIC_ACLS_ENABLED
 _CHECKPOINTS, _GROUPS = opt.EMIT_CHECKPOINTS_ENABLED, opt.SYNC_GROUP_OFFSETS_ENABLED
-_HEARTBEAT = opt.EMIT_HEARTBEATS_ENABLED
+_HEARTBEAT, _PROVENANCE = opt.EMIT_HEARTBEATS_ENABLED, opt.PROVENANCE_HEADERS
 _NO_SETTINGS, _NO_ACLS = f"{_SETTINGS.name} = false", f"{_ACLS.name} = false"
 _NO_CHECKPOINTS, _NO_GROUPS = f"{_CHECKPOINTS.name} = false", f"{_GROUPS.name} = false"
-_NO_HEARTBEAT = f"{_HEARTBEAT.name} = false"
+_NO_HEARTBEAT, _NO_PROVENANCE = f"{_HEARTBEAT.name} = false", f"{_PROVENANCE.name} = false"
 _FORWARDED = f"{opt.FORWARDING_ADMIN_CLASS.name} = a class of your own"
 _NOT_PUBLISHED = f"no line {opt.OFFSET_SYNCS_LOCATION.name}"
 
@@ -68,6 +68,10 @@ TABLE: tuple[Row, ...] = (
     Row(side="source", operation="READ", where="`mm2-offset-syncs.B.internal`, where MM2 copied before", need="if met",
         resources=places.mm2_syncs("source"), is_asked=_when(_CHECKPOINTS), tasks=("checkpoints",),
         spared_by=_NO_CHECKPOINTS, why="translate offsets in what MM2 copied"),
+    Row(side="source", operation="READ", where="`mm2-offset-syncs-airmirror.X.internal` and `mm2-offsets.X.internal` "
+        f"of every other cluster X, with {_PROVENANCE.name} = true", need="if there", resources=places.incoming_states,
+        is_asked=_when(_PROVENANCE), tasks=("copy", "checkpoints"), spared_by=_NO_PROVENANCE,
+        why="know records that came without saying where from"),
     Row(side="source", operation="READ", where="`mm2-offset-syncs-airmirror.B.internal`, where B->A runs too",
         need="if met", resources=places.opposite_syncs, is_asked=_when(_CHECKPOINTS), tasks=("checkpoints",),
         spared_by=_NO_CHECKPOINTS, why="translate offsets in topics that came from the target"),
@@ -116,6 +120,10 @@ TABLE: tuple[Row, ...] = (
         why="know which checkpoints were told"),
     Row(side="target", operation="WRITE", where="`A.checkpoints.internal`", resources=places.checkpoints,
         is_asked=_when(_CHECKPOINTS), tasks=("checkpoints",), spared_by=_NO_CHECKPOINTS, why="tell checkpoints"),
+    Row(side="target", operation="READ", where="`mm2-offset-syncs-airmirror.X.internal` of every third cluster X, "
+        f"with {_PROVENANCE.name} = true", need="if there", resources=places.hub_states,
+        is_asked=_when(_PROVENANCE, _CHECKPOINTS), tasks=("checkpoints",), spared_by=_NO_PROVENANCE,
+        why="translate offsets in records that came another way"),
     Row(side="target", operation="READ", where="groups: `*`", resources=places.every_group,
         is_asked=_when(_CHECKPOINTS, _GROUPS), tasks=("sync_group_offsets",), spared_by=_NO_GROUPS,
         why="look whether groups are idle, and set their offsets"),
