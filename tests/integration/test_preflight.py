@@ -84,6 +84,7 @@ def test_a_cluster_that_is_down_is_told_and_the_other_is_looked_at(
     assert told["up can be reached"]["status"] == "ok"
     assert told["down can be reached"]["status"] == "failed"
     assert "down.bootstrap.servers" in told["down can be reached"]["next_step"]
+    assert told["everything else"]["status"] == "unknown"
 
 
 def test_names_replicas_settings_and_foreign_data_are_told_before_they_fail(flow: Mirrored, airmirror: Command) -> None:
@@ -107,6 +108,15 @@ def test_names_replicas_settings_and_foreign_data_are_told_before_they_fail(flow
     assert "eplication factor" in found[f"topic {flow.remote(plain)}"]["reason"]
     assert "already holds records" in found[f"topic {taken}"]["reason"]
     assert "on.foreign.data" in found[f"topic {taken}"]["next_step"]
+
+
+def test_a_transaction_that_may_not_last_so_long_is_told_with_the_option(flow: Mirrored, airmirror: Command) -> None:
+    flow.configure("airmirror.transaction.timeout.ms = 100000000")
+    told = airmirror("preflight", "--json")
+    assert told.code == 1
+    (failed,) = [check for check in told.document["checks"] if check["status"] == "failed"]
+    assert "transactional-ids" in failed["subject"]
+    assert failed["next_step"].startswith("airmirror.transaction.timeout.ms")
 
 
 def test_what_the_target_would_refuse_is_told_and_nothing_is_changed(flow: Mirrored) -> None:

@@ -49,6 +49,8 @@ def preflight(flow: Flow, say: Say) -> Report:
             if answer is not None:
                 told[cluster.alias] = answer
         if len(told) < 2:
+            rest = "not looked at: it needs both clusters"
+            checks.append(Check(area="clusters", subject="everything else", status="unknown", reason=rest))
             return Report(flow=flow.id, checks=tuple(checks))
         checks.append(check_identity(flow, told[flow.source], told[flow.target]))
         say(f"{flow}: asking for versions")
@@ -56,7 +58,7 @@ def preflight(flow: Flow, say: Say) -> Report:
         checks += check_versions(flow, flow.source, links.source_admin, is_target=False)
         checks += check_versions(flow, flow.target, links.target_admin, is_target=True)
         say(f"{flow}: asking for rights")
-        checks += check_rights(flow, source, target, told)
+        checks += _attempt("rights", "rights", lambda: check_rights(flow, source, target, told))
         say(f"{flow}: asking whether the target would take topics and settings")
         checks += check_replicas(flow, told)
         if flow.enabled:
