@@ -110,15 +110,6 @@ def test_names_replicas_settings_and_foreign_data_are_told_before_they_fail(flow
     assert "on.foreign.data" in found[f"topic {taken}"]["next_step"]
 
 
-def test_a_transaction_that_may_not_last_so_long_is_told_with_the_option(flow: Mirrored, airmirror: Command) -> None:
-    flow.configure("airmirror.transaction.timeout.ms = 100000000")
-    told = airmirror("preflight", "--json")
-    assert told.code == 1
-    (failed,) = [check for check in told.document["checks"] if check["status"] == "failed"]
-    assert "transactional-ids" in failed["subject"]
-    assert failed["next_step"].startswith("airmirror.transaction.timeout.ms")
-
-
 def test_what_the_target_would_refuse_is_told_and_nothing_is_changed(flow: Mirrored) -> None:
     topic = flow.topic("orders")
     flow.make_remote_topics()

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mirror import naming
-from mirror.config import options as opt
 from mirror.errors import NotAuthorized
 from mirror.kafka.rights import EVERY, Resource, Standing, is_granted
 from mirror.operations.preflight.checks import Check, Status
@@ -19,8 +18,6 @@ from mirror.operations.preflight.rights import Right
 
 # Names told one by one in a reason.
 NAMED = 3
-# The code of brokers that would grant the id, but not for so long a transaction.
-_TIMEOUT = "INVALID_TRANSACTION_TIMEOUT"
 _ON_CHECKPOINTS = ("CREATE", "READ", "WRITE")
 _BRINGS_DESCRIBE = ("READ", "WRITE", "ALTER", "DESCRIBE")
 
@@ -91,7 +88,7 @@ def _by_trial(trial: Trial | None, well: str) -> tuple[Status, str]:
     denied = [name for name, error in trial.refused.items() if isinstance(error, NotAuthorized)]
     if not denied:
         first = next(iter(trial.refused.values()))
-        return ("failed" if _TIMEOUT in first.message else "unknown"), f"tried: {first.message}"
+        return "unknown", f"tried: {first.message}"
     if trial.is_made_up:
         return "warning", f"tried with a made-up name, {denied[0]}, and refused: a new one would be, too"
     return "failed", f"tried, and refused for {_some(denied)}"
@@ -156,8 +153,6 @@ def to_check(finding: Finding, facts: Facts) -> Check:
     reason = f"{finding.reason} (needed to {right.why})" if finding.status != "ok" else finding.reason
     spared = f"; or {right.spared_by}" if right.spared_by else ""
     command = right.command(facts.principal or "<airmirror's principal>", facts.servers or "...")
-    if _TIMEOUT in finding.reason:
-        command = f"{opt.TRANSACTION_TIMEOUT_MS.name} = at most the brokers' transaction.max.timeout.ms"
     return Check(
         area="rights",
         subject=f"{facts.alias}: {right}",
