@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -16,14 +19,22 @@ from world.kafka import KafkaCluster, start_together
 
 # What takes longest goes first, so that no worker is left with it at the end.
 _LONGEST_FIRST = ("dags", "faults", "interop", "integration", "unit")
+IS_LONG = int(os.environ.get("AIRMIRROR_FAULT_REPEATS", "1")) > 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     order = {name: place for place, name in enumerate(_LONGEST_FIRST)}
-    tests = Path(__file__).parent
-    items.sort(
-        key=lambda item: order.get(item.path.relative_to(tests).parts[0], len(order))
-    )  # stable: files stay whole
+    for item in items:
+        if _room(item) == "faults":
+            item.add_marker("faults")
+        long = item.get_closest_marker("long")
+        if long is not None and not IS_LONG:
+            item.add_marker(pytest.mark.skip(reason=f"in make test-faults: {long.args[0]}"))
+    items.sort(key=lambda item: order.get(_room(item), len(order)))  # stable: files stay whole
+
+
+def _room(item: pytest.Item) -> str:
+    return item.path.relative_to(Path(__file__).parent).parts[0]
 
 
 class OneWorkerPerFile(LoadScopeScheduling):  # type: ignore[misc]  # has no types
@@ -36,6 +47,23 @@ class OneWorkerPerFile(LoadScopeScheduling):  # type: ignore[misc]  # has no typ
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneWorkerPerFile:
     return OneWorkerPerFile(config, log)
+
+
+@pytest.fixture(autouse=True)
+def _own_code_is_forgotten() -> Iterator[None]:
+    """A test's own classes lie in its directory: the next test may have others of the same names."""
+    path, modules = list(sys.path), set(sys.modules)
+    yield
+    sys.path[:] = path
+    new = set(sys.modules) - modules
+    for name in [name for name in new if _lies_in_a_tests_directory(name)]:
+        del sys.modules[name]
+
+
+def _lies_in_a_tests_directory(name: str) -> bool:
+    module = sys.modules[name]
+    places = [getattr(module, "__file__", None) or "", *getattr(module, "__path__", ())]
+    return any(place.startswith(tempfile.gettempdir()) for place in places)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,10 @@ from dags.browser import MISSING, Browser, is_there
 from dags.rehearsed import GROUPS, UNCOPIED
 from mirror.config import Flow
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not is_there(), reason=MISSING)]
+pytestmark = [
+    pytest.mark.long("a person's pace in a real browser"),
+    pytest.mark.skipif(not is_there(), reason=MISSING),
+]
 
 DAG = "mirror.drill"
 FORM = "//*[@role='dialog'][.//*[text()='Run Parameters']]"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,15 +22,10 @@ from world.kafka import KafkaCluster
 
 
 @pytest.fixture
-def mirrored(
-    tmp_path: Path, east: KafkaCluster, west: KafkaCluster, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Mirrored]:
+def mirrored(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Mirrored:
     """A flow with all of the page's classes; its own topics are listed for the topic filter by the test."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "topics.txt").touch()
-    yield Mirrored(tmp_path, east, west, documented.classes(tmp_path))
-    for name in [name for name in sys.modules if name.partition(".")[0] == "acme"]:
-        del sys.modules[name]
+    return Mirrored(tmp_path, east, west, documented.classes(tmp_path))
 
 
 def journal(directory: Path, what: str) -> list[object]:

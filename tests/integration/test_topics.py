@@ -189,7 +189,7 @@ def test_copies_do_not_come_back(pair: Pair, topic_name: TopicName) -> None:
     back = discover(pair.flow(f"topics = .*{topic}", "west->east"), pair.target, pair.source)
     decision = next(decision for decision in back.decisions if decision.topic == f"east.{topic}")
     assert (decision.selected, decision.reason) == (False, f"cycle: `east.{topic}` came from east")
-    assert back.selected_count == 0
+    assert [d.topic for d in back.decisions if d.selected and topic in d.topic] == []
 
 
 def test_a_topic_that_the_target_refuses_leaves_the_others_alone(pair: Pair, topic_name: TopicName) -> None:

@@ -95,7 +95,9 @@ def _truth(here: list[Seen], there: list[Seen], upstream: int) -> int:
     return at.get(following, there[-1].offset + 1)
 
 
-@pytest.fixture(params=["source", "target"])
+@pytest.fixture(
+    params=[pytest.param("source", marks=pytest.mark.long("the same circle, its syncs on the other side")), "target"]
+)
 def circle(
     request: pytest.FixtureRequest, tmp_path: Path, interop_clusters: tuple[KafkaCluster, KafkaCluster]
 ) -> Circle:

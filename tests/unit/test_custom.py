@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,16 +16,6 @@ from mirror.shipping import own_code
 from mirror.topics.settings import settings_rule
 
 LOUD = "import pyspark_is_not_here_at_parse_time\n"
-
-
-@pytest.fixture(autouse=True)
-def _leave_python_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = set(sys.modules)
-    yield
-    for name in set(sys.modules) - before:
-        if name.partition(".")[0].startswith("acme"):
-            del sys.modules[name]
 
 
 def flow_with(directory: Path, code: str, lines: str, *, module: str = "acme.py") -> Flow:

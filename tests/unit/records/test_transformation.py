@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pickle
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +18,6 @@ from world import project
 
 SMT = "org.apache.kafka.connect.transforms"
 FUNCTIONS = "unit.records.shop_records"
-
-
-@pytest.fixture(autouse=True)
-def _imports_are_undone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a test imported from beside its file is gone for the next one."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    known = set(sys.modules)
-    yield
-    for name in {"acme_records", "beside_the_file"} - known:
-        sys.modules.pop(name, None)
 
 
 def record(**facts: Any) -> Record:
