@@ -37,12 +37,21 @@ def _room(item: pytest.Item) -> str:
     return item.path.relative_to(Path(__file__).parent).parts[0]
 
 
+# Files that stand on the same costly ground: Airflow takes a minute to start, brokers ten seconds each.
+_TOGETHER = {
+    "tests/dags/": "Airflow",
+    "tests/interop/": "the clusters beside MM2",
+    "tests/integration/test_provenance.py": "three clusters",
+    "tests/integration/test_topologies.py": "three clusters",
+}
+
+
 class OneWorkerPerFile(LoadScopeScheduling):  # type: ignore[misc]  # has no types
-    """Tests of a file share clusters, so they stay together; all of Airflow's do, since it takes a minute to start."""
+    """Tests of a file share clusters, so they stay together; so do files that share more."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.split("::", 1)[0]
-        return "tests/dags" if file.startswith("tests/dags/") else file
+        return next((ground for start, ground in _TOGETHER.items() if file.startswith(start)), file)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneWorkerPerFile:

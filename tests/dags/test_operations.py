@@ -118,6 +118,7 @@ def test_a_failed_drill_fails_its_run_once_and_keeps_its_report(
     assert (status, "FAILED" in page, "has another key, value or headers" in page) == (200, True, True)
 
 
+@pytest.mark.long("Spark inside Airflow, which copies show, too")
 def test_a_verification_compares_in_spark_and_asks_nobody(
     airflow_world: AirflowWorld, drilled: str, rehearsed: Flow
 ) -> None:

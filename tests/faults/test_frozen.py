@@ -11,6 +11,7 @@ from faults.copy_in_process import EXIT_STOPPED
 from faults.scenario import REPEATS, Scenario
 from mirror.kafka.values import TopicPartition
 
+OTHER_POINTS = pytest.mark.long("ends as at the other points")
 ROUNDS = pytest.mark.parametrize("round_", range(REPEATS))
 
 
@@ -31,10 +32,11 @@ def overtake(scenario: Scenario, *, on_held: str) -> None:
 @pytest.mark.parametrize(
     ("point", "nth", "on_held"),
     [
-        ("claim-written", 1, "wait"),  # a frozen driver gives no sign of life, so its claim is soon dead
-        ("planned", 1, "take-over"),
+        # A frozen driver gives no sign of life, so its claim is soon dead.
+        pytest.param("claim-written", 1, "wait", marks=OTHER_POINTS),
+        pytest.param("planned", 1, "take-over", marks=OTHER_POINTS),
         ("claim-read", 1, "take-over"),  # past a slot's first look at the claim: the second must stop it
-        ("flushed", 2, "wait"),
+        pytest.param("flushed", 2, "wait", marks=OTHER_POINTS),
         ("syncs-sent", 3, "take-over"),
     ],
 )

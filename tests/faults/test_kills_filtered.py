@@ -45,6 +45,7 @@ def filtered(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Iterator
         made.runs.end()
 
 
+@pytest.mark.long("many records")
 @pytest.mark.parametrize("round_", range(REPEATS))
 def test_workers_killed_while_they_drop_and_change_records_leave_each_kept_one_once(
     filtered: Scenario, round_: int

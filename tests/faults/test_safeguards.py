@@ -100,12 +100,14 @@ def happens(event: Callable[[], bool], *, within_s: float) -> bool:
     return False
 
 
+@pytest.mark.long("many records")
 def test_a_retried_task_waits_for_positions_hidden_behind_an_open_transaction(patient: Scenario) -> None:
     with patient.growing(first_count=MANY):
         with_a_hidden_commit(patient, {}, waits=True)
     patient.assert_exact()
 
 
+@pytest.mark.long("many records")
 def test_without_reading_to_the_high_watermark_records_are_doubled(patient: Scenario, tmp_path: Path) -> None:
     with patient.growing(first_count=MANY):
         with_a_hidden_commit(patient, without(READ_TO_THE_HIGH_WATERMARK, tmp_path), waits=False)

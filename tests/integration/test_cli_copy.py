@@ -117,7 +117,9 @@ def test_the_command_copies_exactly_with_spark_and_the_next_one_does_not_start_i
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.long("ends as with the other signal")), signal.SIGTERM]
+)
 def test_an_interrupted_copy_ends_cleanly_and_leaves_nothing_running_or_open(
     flow: Mirrored, tmp_path: Path, number: signal.Signals
 ) -> None:

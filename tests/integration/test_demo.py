@@ -48,6 +48,7 @@ def end_offsets(cluster: KafkaCluster, topic: str) -> int:
     return sum(int(line.rpartition(":")[2]) for line in cluster.tool(OFFSETS, "--topic", topic).splitlines())
 
 
+@pytest.mark.long("the whole demo")
 @pytest.mark.slow
 def test_the_table_is_true_when_kafkas_own_tools_count_again(fresh_clusters: Clusters, tmp_path: Path) -> None:
     clusters = {cluster.name: cluster for cluster in fresh_clusters("east", "west")}

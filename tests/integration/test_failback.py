@@ -16,7 +16,13 @@ from mirror.errors import StillWritten, UsageRefused
 from mirror.kafka.values import TopicPartition
 from world.kafka import KafkaCluster
 
-POLICIES = pytest.mark.parametrize("policy", [DEFAULT, IDENTITY], ids=["prefixes", "identity"])
+POLICIES = pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(DEFAULT, id="prefixes", marks=pytest.mark.long("the same way with the other names")),
+        pytest.param(IDENTITY, id="identity"),
+    ],
+)
 
 
 def listed(survivors: tuple) -> dict[tuple[str, int], list[tuple[int, int]]]:  # type: ignore[type-arg]
@@ -119,6 +125,7 @@ def test_a_source_rebuilt_empty_is_seeded_again(tmp_path: Path, east: KafkaClust
     flow.assert_not_late("there", topic)
 
 
+@pytest.mark.long("applications at their own pace")
 def test_applications_that_write_on_both_sides_meanwhile_lose_nothing_and_double_nothing(
     tmp_path: Path, east: KafkaCluster, west: KafkaCluster
 ) -> None:

@@ -125,6 +125,7 @@ def test_a_round_tells_what_was_there_already(settled: Topology) -> None:
     assert result.there_already_count >= 1
 
 
+@pytest.mark.long("a history of its own")
 def test_what_was_copied_before_without_the_header_is_not_copied_back(
     tmp_path: Path, three_clusters: dict[str, KafkaCluster]
 ) -> None:

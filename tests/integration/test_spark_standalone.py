@@ -89,7 +89,9 @@ def test_credentials_are_not_sent_over_an_open_connection(
     assert not any(scenario.mirrored.downstream_values(topic) for topic in scenario.counts)
 
 
-@pytest.mark.parametrize("by", ["airmirror copy", "spark-submit"])
+@pytest.mark.parametrize(
+    "by", ["airmirror copy", pytest.param("spark-submit", marks=pytest.mark.long("the same zip by another door"))]
+)
 def test_own_classes_and_functions_reach_executors_that_share_no_disk_with_us(
     tmp_path: Path, spark: SparkStandalone, east: KafkaCluster, west: KafkaCluster, by: str
 ) -> None:

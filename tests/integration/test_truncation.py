@@ -156,6 +156,7 @@ def test_a_log_that_lost_what_was_copied_is_named_also_when_it_has_grown_past_th
     assert records.first_difference(here, there)
 
 
+@pytest.mark.long("brokers take their time to come back")
 def test_a_clean_change_of_leader_is_no_truncation_and_copies_go_on_exactly(two: TwoReplicas) -> None:
     flow, topic = two.flow, two.partition.topic
     flow.write(topic, numbered(10))
@@ -179,6 +180,7 @@ def test_a_clean_change_of_leader_is_no_truncation_and_copies_go_on_exactly(two:
     flow.assert_equal(topic)
 
 
+@pytest.mark.long("six brokers")
 def test_failback_brings_home_what_the_source_lost_with_its_tail(
     tmp_path: Path, source: KafkaCluster, west: KafkaCluster
 ) -> None:

@@ -77,6 +77,7 @@ def test_a_broker_that_ended_comes_back_with_its_port_and_data(fresh_clusters: C
     assert read(plain(cluster), "kept", 2) == ["one", "two"]
 
 
+@pytest.mark.long("brokers take their time to come back")
 def test_three_brokers_go_on_without_one(fresh_clusters: Clusters) -> None:
     (cluster,) = fresh_clusters("trio", brokers=3)
     create(plain(cluster), "spread")

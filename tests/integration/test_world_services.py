@@ -53,6 +53,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.long("the tests of interop stand on it")
 def test_mm2_copies_a_record(fresh_clusters: Clusters, tmp_path: Path) -> None:
     source, target = fresh_clusters("a", "b")
     admin = AdminClient({"bootstrap.servers": source.bootstrap_servers})
@@ -91,6 +92,7 @@ config.storage.replication.factor = 1
     assert mm2.log_path.stat().st_size > 0
 
 
+@pytest.mark.long("the tests of executors stand on it")
 class TestSpark:
     @pytest.fixture(scope="class")
     @staticmethod

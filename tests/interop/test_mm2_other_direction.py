@@ -24,6 +24,7 @@ def of_round(turn: int, side: str) -> list[Sent]:
     return [Sent(value=b"%s %d.%d" % (side.encode(), turn, n), partition=n % 2) for n in range(PER_ROUND)]
 
 
+@pytest.mark.long("MM2 at its own pace")
 @pytest.mark.slow
 def test_both_directions_are_exact_and_each_keeps_its_own_state(flow: Mirrored, tmp_path: Path) -> None:
     east, west = flow.aliases
