@@ -139,6 +139,8 @@ def _start(master: str | None, name: str) -> Any:
     conf.setIfMissing("spark.ui.enabled", "false")
     conf.setIfMissing("spark.ui.showConsoleProgress", "false")
     conf.setIfMissing("spark.task.maxFailures", "4")
+    # Without it PySpark hands slots, which carry credentials, to the JVM through a file; with it, through a socket.
+    conf.setIfMissing("spark.io.encryption.enabled", "true")
     context = SparkContext(conf=conf)
     context.setLogLevel(os.environ.get("AIRMIRROR_SPARK_LOG", "WARN"))
     _require_protection(context)

@@ -15,6 +15,8 @@ from typing import Any
 from confluent_kafka.admin import AdminClient, NewTopic
 
 import documented
+from dags.guarded import ALIAS as GUARDED
+from dags.guarded import Guarded
 from flow_files import write_file
 from integration import records
 from integration.records import Sent
@@ -62,6 +64,7 @@ class AirflowWorld:
         self.east, self.west = east, west
         self.prefix = f"af-{uuid.uuid4().hex[:6]}"
         self.limit = directory / "limit"
+        self.guarded = Guarded(directory)
         self._writing = threading.Lock()
         self.config = self._write_config(directory)
         dags = directory / "dags"
@@ -75,7 +78,11 @@ class AirflowWorld:
             self.config,
             dags_folder=dags,
             # Paused until a test wants them: no Dag runs by its own schedule.
-            environment={"AIRFLOW__CORE__PARALLELISM": "8", "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "True"},
+            environment={
+                "AIRFLOW__CORE__PARALLELISM": "8",
+                "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "True",
+                **self.guarded.environment(),
+            },
         )
 
     def _write_config(self, directory: Path) -> Path:
@@ -91,7 +98,8 @@ class AirflowWorld:
             f"topics = .*{self.prefix}-both-.*",
             *(f"{alias}->west.topics = {self.prefix}-slow" for alias in SLOW),
             *(f"{alias}->west.{LIMIT} = {BYTES_PER_SECOND}" for alias in SLOW),
-            *(f"{alias}->west.topics = {self.prefix}-{alias}" for alias in (*ODD, REHEARSED)),
+            *(f"{alias}->west.topics = {self.prefix}-{alias}" for alias in (*ODD, REHEARSED, GUARDED)),
+            *self.guarded.lines(),
             "checkpoints.topic.replication.factor = 1",
             f"groups = {self.prefix}-.*",
             documented.chosen_classes(directory, "replication.policy", "topic.filter", flow=f"{OWN}->west"),
@@ -101,8 +109,9 @@ class AirflowWorld:
         return write_file(
             directory,
             "\n".join(lines) + "\n",
-            clusters={alias: cluster.bootstrap_servers for alias, cluster in servers.items()},
-            flows=("east->west", "west->east", *(f"{alias}->west" for alias in (*SLOW, *ODD, REHEARSED, OWN))),
+            clusters={alias: cluster.bootstrap_servers for alias, cluster in servers.items()}
+            | {GUARDED: self.guarded.servers},
+            flows=("east->west", "west->east", *(f"{alias}->west" for alias in (*SLOW, *ODD, REHEARSED, OWN, GUARDED))),
         )
 
     def lift_limit(self, alias: str) -> None:
@@ -138,9 +147,9 @@ class AirflowWorld:
     def write(self, cluster: KafkaCluster, topic: str, sent: list[Sent]) -> None:
         records.write(cluster.bootstrap_servers, topic, sent)
 
-    def difference(self, topic: str, alias: str) -> str:
-        """The first thing that is not the same in `alias->west`'s copy of a topic of east."""
-        upstream = records.read(self.east.bootstrap_servers, [topic])[topic]
+    def difference(self, topic: str, alias: str, source: KafkaCluster | None = None) -> str:
+        """The first thing that is not the same in `alias->west`'s copy of a topic, east's or another cluster's."""
+        upstream = records.read((source or self.east).bootstrap_servers, [topic])[topic]
         remote = f"{alias}.{topic}"
         return records.first_difference(upstream, records.read(self.west.bootstrap_servers, [remote])[remote])
 

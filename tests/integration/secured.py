@@ -31,13 +31,20 @@ def login(mechanism: str, user: str = USER, password: str = PASSWORD) -> str:
 class Secured:
     """Listeners SSL (which asks for our certificate), SASL_SSL (which does not) and SASL_PLAINTEXT."""
 
-    def __init__(self, directory: Path, name: str = "secured") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        password: str = PASSWORD,
+        store_password: str = "store secret",
+        key_password: str = "key secret",
+    ) -> None:
         oauth = f'{_MODULES}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";'
         self.cluster = KafkaCluster(
-            name,
+            "secured",
             directory,
             security=Security(
-                listeners=("SSL", "SASL_SSL", "SASL_PLAINTEXT"), users={USER: PASSWORD}, client_certificates=True
+                listeners=("SSL", "SASL_SSL", "SASL_PLAINTEXT"), users={USER: password}, client_certificates=True
             ),
             properties={
                 "listener.name.sasl_ssl.ssl.client.auth": "none",
@@ -50,11 +57,12 @@ class Secured:
             },
         )
         self._directory = directory
+        self._passwords = {"password": store_password, "key_password": key_password}
         self.stores: KeyStores
 
     def __enter__(self) -> Secured:
         self.cluster.start()
-        self.stores = make_key_stores(self._directory / "stores", self.cluster.certificates)
+        self.stores = make_key_stores(self._directory / "stores", self.cluster.certificates, **self._passwords)
         return self
 
     def __exit__(
