@@ -101,6 +101,7 @@ def test_a_run_with_nothing_to_do_starts_no_spark_and_writes_nothing(
     assert ends(airflow_world.west, airflow_world.prefix) == before
 
 
+@pytest.mark.long("Spark inside Airflow, which copies show, too")
 def test_a_policy_a_filter_and_a_function_of_ones_own_work_in_the_dags(airflow_world: AirflowWorld) -> None:
     world, topic = airflow_world, airflow_world.topic(OWN)
     world.create(world.east, topic)
@@ -151,6 +152,7 @@ def test_a_flow_that_another_run_copies_is_left_to_it(airflow_world: AirflowWorl
     assert "held->west is being copied by run somebody" in world.log("held-to-west.copy", run, "look")
 
 
+@pytest.mark.long("Spark inside Airflow, which copies show, too")
 def test_a_record_that_the_target_refuses_fails_the_run_at_once_and_is_named(airflow_world: AirflowWorld) -> None:
     world, topic = airflow_world, airflow_world.topic("picky")
     world.create(world.east, topic, max_message_bytes="3000000")

@@ -80,6 +80,7 @@ def test_what_a_hanging_transaction_held_back_is_copied_once_it_is_committed(
     assert [record.value for record in seen[source.held][0]] == [record.value for record in numbered(35)]
 
 
+@pytest.mark.long("a second Spark job over all of it")
 def test_the_hostile_source_and_its_copy_are_verified_as_equal_while_more_arrives(
     flow: Mirrored, source: HostileSource
 ) -> None:

@@ -96,6 +96,7 @@ def test_survivors_are_kept_or_ignored_as_a_person_says(
     assert bool(flow.states()[TopicPartition(topic, 0)].gaps) == (not there), "what is ignored is on record"
 
 
+@pytest.mark.long("a second life of the source")
 def test_a_source_rebuilt_empty_is_seeded_again(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> None:
     flow = RoundTrip(tmp_path, east, west, DEFAULT)
     topic, other = flow.topic("orders", 2, retention_ms="99999999"), flow.topic("other")
