@@ -58,7 +58,8 @@ def with_a_hidden_commit(scenario: Scenario, environment: dict[str, str], *, wai
     assert len({frozen.pid, killed.pid, retried.pid}) == 3
     if waits:
         assert not happens(lambda: went_on.has_fired, within_s=2), (
-            "the retried task did not wait for what it cannot see"
+            f"process {went_on.pid} did not wait for what it cannot see: {frozen.pid} was frozen, {killed.pid} killed, "
+            f"{retried.pid} is the retry\n{run.output[-3000:]}"
         )
     else:
         run.assert_reaches(went_on)
