@@ -7,20 +7,15 @@ under the run's id; where there is no place for it, because it was idle or faile
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
-from mirror.airflow.connections import from_answers
-from mirror.airflow.leash import end_with
+from mirror.airflow.job import add_job_arguments, follow, leave
 from mirror.config import load
 from mirror.config.java_regex import compile_java
-from mirror.config.providers import ask_for_connections
 from mirror.copy.driver import CopyRequest, run_copy
 from mirror.copy.spec import PartitionSpec
 from mirror.errors import MirrorError, StopNow
@@ -62,16 +57,14 @@ class PrintedProgress:
 
 def main() -> int:
     args = _arguments()
-    if args.leash:
-        # Airflow's Connections, which only the task could ask for.
-        ask_for_connections(from_answers(end_with(args.leash).line()))
+    follow(args.leash)
     try:
         document = _copy(args)
     except MirrorError as error:
         print(f"airmirror: {error}", flush=True)
-        _leave(args.last_word, error.to_json())
+        leave(args.last_word, error.to_json())
         return NOT_OURS if isinstance(error, StopNow) else FAILED
-    _leave(args.last_word, document)
+    leave(args.last_word, document)
     if document["superseded_by"]:
         return NOT_OURS
     return FAILED if any("error" in partition for partition in document["partitions"]) else DONE
@@ -95,23 +88,11 @@ def _copy(args: argparse.Namespace) -> dict[str, Any]:
     return result.to_json()
 
 
-def _leave(path: Path | None, document: Mapping[str, Any]) -> None:
-    """Whole or not at all: whoever reads it must not meet half of it."""
-    if path is not None:
-        unfinished = path.with_suffix(".part")
-        unfinished.write_text(json.dumps(document, default=str))
-        os.replace(unfinished, path)
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("flow", help="A->B or A-to-B")
-    parser.add_argument("--config", help="the mm2.properties; its credentials are read here and not passed on")
+    add_job_arguments(parser, last_word="file for a result that has no place in the control topic")
     parser.add_argument("--run", required=True, help="the id under which the result is written")
     parser.add_argument("--window", type=float, default=0.0, help="seconds to go on with what arrives")
-    parser.add_argument("--topics", default="", help="only topics whose whole name matches this regex")
-    parser.add_argument("--leash", default="", help="named pipe: end when nobody holds its other end")
-    parser.add_argument("--last-word", type=Path, help="file for a result that has no place in the control topic")
     return parser.parse_args()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from airflow.sdk import BaseHook, Connection
 from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 
 from mirror.airflow.connections import answers_for
+from mirror.airflow.job import left
 from mirror.airflow.leash import Leash, end_tree
 from mirror.config import Flow
 from mirror.errors import ConfigurationRefused
@@ -63,7 +63,7 @@ class SparkJobOperator(SparkSubmitOperator):
             exit_code = self._submit()
             if self._was_ended:
                 raise AirflowException("this task was ended from outside, and its Spark job with it")
-            return exit_code, _said(last_word)
+            return exit_code, left(last_word)
 
     def _describe(self, flow: Flow, leash: Leash, arguments: Sequence[str], run: str, by: str) -> None:
         from mirror.shipping import shipped
@@ -112,11 +112,3 @@ def spark_master() -> str:
     """The connection's master, for a driver inside the task's own process."""
     connection = require_client_mode()
     return f"{connection.host}:{connection.port}" if connection.port else str(connection.host)
-
-
-def _said(last_word: Path) -> Mapping[str, Any] | None:
-    """What the job left behind: a result, or an error."""
-    if not last_word.is_file():
-        return None
-    document: Mapping[str, Any] = json.loads(last_word.read_text())
-    return document
