@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
 from mirror.cli.failures import raise_joined
@@ -15,12 +14,11 @@ from mirror.copy.gate import require_flow_forward
 from mirror.errors import MirrorError, UsageRefused
 from mirror.kafka.cluster import Cluster
 from mirror.operations.rights import note_rights
-from mirror.topics import Switched, apply, apply_acls, apply_settings, compare_acls, compare_settings, discover
+from mirror.topics import apply, apply_acls, apply_settings, compare_acls, compare_settings, discover
 from mirror.topics.acls import AclSummary, acls_switch
 from mirror.topics.forwarding import clusters_of
 from mirror.topics.settings_sync import SettingsSummary, settings_switch
-
-T = TypeVar("T")
+from mirror.topics.values import unless_off
 
 DESCRIPTION = """Creates the topics that FLOW copies where they are missing on the target, grows them, makes their
 settings equal to the source's, and copies the ACLs of their readers. Run again, it changes nothing."""
@@ -53,8 +51,8 @@ def run(args: argparse.Namespace) -> int:
 def _show(flow: Flow, source: Cluster, target: Cluster, args: argparse.Namespace) -> int:
     plans = Plans(
         topics=discover(flow, source, target),
-        settings=_unless(settings_switch(flow), lambda: compare_settings(flow, source, target)),
-        acls=_unless(acls_switch(flow), lambda: compare_acls(flow, source, target)),
+        settings=unless_off(settings_switch(flow), lambda: compare_settings(flow, source, target)),
+        acls=unless_off(acls_switch(flow), lambda: compare_acls(flow, source, target)),
     )
     if args.json:
         print(json.dumps(plans.to_json(), indent=2))
@@ -81,8 +79,8 @@ def _mirror(flow: Flow, source: Cluster, target: Cluster, args: argparse.Namespa
         note_rights(flow, source, target)
         return summary
 
-    settings = _unless(settings_switch(flow), equal_settings)
-    acls = _unless(acls_switch(flow), equal_acls)
+    settings = unless_off(settings_switch(flow), equal_settings)
+    acls = unless_off(acls_switch(flow), equal_acls)
     if args.json:
         parts = {"settings": settings, "acls": acls}
         print(json.dumps({**topics.to_json(), **{n: part.to_json() for n, part in parts.items()}}, indent=2))
@@ -92,13 +90,3 @@ def _mirror(flow: Flow, source: Cluster, target: Cluster, args: argparse.Namespa
     failures += [acls if isinstance(acls, MirrorError) else acls.failure()]
     raise_joined([error for error in (topics.failure(), *failures) if error is not None])
     return 0
-
-
-def _unless(off: str, step: Callable[[], T]) -> T | Switched | MirrorError:
-    """The step's outcome; that it is switched off, or could not be done, is told beside the others' outcomes."""
-    if off:
-        return Switched(off)
-    try:
-        return step()
-    except MirrorError as error:
-        return error

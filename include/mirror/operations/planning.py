@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TypeVar
 
 from mirror import naming
 from mirror.config import Flow
@@ -31,11 +30,10 @@ from mirror.heartbeats.emit import heartbeats_topic
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.values import NewTopic, TopicDescription, TopicPartition
 from mirror.operations.flow_plan import FlowPlan, GroupsPlan, HeartbeatsPlan, RecordsPlan, Stretch
-from mirror.topics import Creation, Switched, TopicPlan, compare_acls, compare_settings, discover
+from mirror.topics import Creation, TopicPlan, compare_acls, compare_settings, discover
 from mirror.topics.acls import acls_switch
 from mirror.topics.settings_sync import settings_switch
-
-T = TypeVar("T")
+from mirror.topics.values import unless_off
 
 # The id of a topic that is yet to be made: known to be none of those that were copied to before.
 _TO_BE_MADE = "to be made"
@@ -62,8 +60,8 @@ def plan_flow(flow: Flow, *, cores: int, say: Callable[[str], None]) -> FlowPlan
                 notices=(off,),
             )
         say(f"{flow}: comparing settings and ACLs")
-        settings = _unless(settings_switch(flow), lambda: compare_settings(flow, source, target))
-        acls = _unless(acls_switch(flow), lambda: compare_acls(flow, source, target))
+        settings = unless_off(settings_switch(flow), lambda: compare_settings(flow, source, target))
+        acls = unless_off(acls_switch(flow), lambda: compare_acls(flow, source, target))
         say(f"{flow}: looking at records")
         survey = glance(flow, links, source, target)
         records = plan_records(flow, links, source, survey, topics, cores)
@@ -90,16 +88,6 @@ def _nothing(flow: Flow, why: str) -> FlowPlan:
     """The plan of a flow that failed over, or was handed to MM2: every task is skipped."""
     beat = HeartbeatsPlan(topic=naming.policy_of(flow).heartbeats_topic(), off=why)
     return FlowPlan(flow=flow.id, source=flow.source, target=flow.target, heartbeats=beat, notices=(why,))
-
-
-def _unless(off: str, step: Callable[[], T]) -> T | Switched | MirrorError:
-    """The step's plan; that it is switched off, or failed, is part of the whole."""
-    if off:
-        return Switched(off)
-    try:
-        return step()
-    except MirrorError as error:
-        return error
 
 
 def plan_records(

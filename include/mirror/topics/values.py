@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from mirror.errors import MirrorError, TopicRefused, TryAgain
 from mirror.kafka.values import ConfigEntry, NewTopic, TopicDescription
 from mirror.selection import Decision
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,16 @@ class Switched:
 
     def to_json(self) -> dict[str, Any]:
         return {"off": self.off}
+
+
+def unless_off(off: str, step: Callable[[], T]) -> T | Switched | MirrorError:
+    """The step's outcome; that it is switched off, or could not be done, is told beside the others' outcomes."""
+    if off:
+        return Switched(off)
+    try:
+        return step()
+    except MirrorError as error:
+        return error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
