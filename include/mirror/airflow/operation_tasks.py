@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from mirror.airflow.operation_operators import Asked
 from mirror.airflow.outcomes import error_from_json
@@ -24,7 +24,7 @@ from mirror.operations.failback_request import FailbackRequest
 from mirror.operations.failover import run_failover
 from mirror.operations.failover_plan import FailoverRequest, plan_failover
 from mirror.operations.pages import html_page
-from mirror.operations.report import Section, markdown
+from mirror.operations.report import Tells, markdown
 from mirror.operations.verify_page import told_plan as told_verify_plan
 from mirror.operations.verify_page import told_report as told_verification
 from mirror.spark import SparkExecutor
@@ -35,14 +35,6 @@ LISTED = 200
 
 Params = Mapping[str, Any]
 Say = Callable[[str], None]
-
-
-class Tells(Protocol):
-    """A plan or a report."""
-
-    def sections(self) -> Sequence[Section]: ...
-
-    def to_json(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,19 +16,11 @@ from mirror.cli.report_file import add_report_argument, write_report
 from mirror.cli.tables import print_table
 from mirror.copy.progress import SilentProgress
 from mirror.operations.pages import ROWS_MAX
-from mirror.operations.report import Section, markdown
+from mirror.operations.report import Section, Tells, markdown
 from mirror.spark import LOCAL_MASTER
 
 
-class Told(Protocol):
-    """A plan or a report."""
-
-    def sections(self) -> Sequence[Section]: ...
-
-    def to_json(self) -> dict[str, Any]: ...
-
-
-class Report(Told, Protocol):
+class Report(Tells, Protocol):
     """What is left of an operation."""
 
     @property
@@ -51,7 +43,7 @@ def add_operation_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-def show(told: Told, *, as_json: bool, **more: Any) -> None:
+def show(told: Tells, *, as_json: bool, **more: Any) -> None:
     """One document, or the sections as tables."""
     if as_json:
         print(json.dumps({**told.to_json(), **more}, indent=2))

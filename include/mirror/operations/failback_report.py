@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from mirror.operations.pages import moment, seconds
-from mirror.operations.report import Section
+from mirror.operations.report import Section, kept_again
 
 # Rows of a table that a person still reads.
 ROWS_MAX = 200
@@ -50,9 +50,7 @@ class FailbackReport:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        members: dict[str, Any] = {name: document[name] for name in cls.__slots__ if name in document}
-        members |= {name: tuple(value) for name, value in members.items() if isinstance(value, list)}
-        return cls(**members)
+        return cls(**kept_again(document, cls.__slots__))
 
     @property
     def title(self) -> str:

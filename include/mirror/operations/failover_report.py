@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from mirror.operations.pages import moment, seconds
-from mirror.operations.report import Section
+from mirror.operations.report import Section, kept_again
 
 # Partitions and groups in the record on the target; the rest are counted. A record has at most a megabyte.
 KEPT = 1000
@@ -54,9 +54,7 @@ class FailoverReport:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        members: dict[str, Any] = {name: document[name] for name in cls.__slots__ if name in document}
-        members |= {name: tuple(value) for name, value in members.items() if isinstance(value, list)}
-        return cls(**members)
+        return cls(**kept_again(document, cls.__slots__))
 
     @property
     def title(self) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from mirror.operations import pages
 
@@ -20,6 +20,14 @@ class Section:
     commands: tuple[str, ...] = ()
 
 
+class Tells(Protocol):
+    """A plan or a report."""
+
+    def sections(self) -> Sequence[Section]: ...
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """A plan or a report with all that is shown of it."""
@@ -33,6 +41,12 @@ class Told:
 
     def to_json(self) -> dict[str, Any]:
         return self.document
+
+
+def kept_again(document: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """A report's members out of a kept document, which may be of an older version and lack some; lists were tuples."""
+    members = {name: document[name] for name in names if name in document}
+    return members | {name: tuple(value) for name, value in members.items() if isinstance(value, list)}
 
 
 def markdown(title: str, sections: Sequence[Section]) -> str:
