@@ -80,7 +80,7 @@ def list_rights(cluster: Cluster) -> frozenset[Right] | None:
     topics = topic_acls(cluster)
     if topics is None:
         return None
-    groups: Any = _bindings(cluster, ResourceType.GROUP)
+    groups = bindings_of(cluster, ResourceType.GROUP, "list ACLs of groups")
     found = {Right(resource="topic", name=acl.topic, **_terms(acl)) for acl in topics}
     return frozenset(found | {Right(resource="group", name=b.name, **_terms(_read(b))) for b in groups})
 
@@ -127,10 +127,12 @@ def _lacks_authorizer(cluster: Cluster) -> bool:
 
 
 def _described(cluster: Cluster) -> frozenset[TopicAcl]:
-    return frozenset(_read(binding) for binding in _bindings(cluster, ResourceType.TOPIC))
+    found = bindings_of(cluster, ResourceType.TOPIC, "list ACLs of topics")
+    return frozenset(_read(binding) for binding in found)
 
 
-def _bindings(cluster: Cluster, kind: ResourceType) -> Any:
+def bindings_of(cluster: Cluster, kind: ResourceType, action: str) -> Any:
+    """Every binding on a kind of resource, as the client gives it; `action` is for the error."""
     # None stands for anything, whatever the client's types say.
     anything: Any = None
     wanted = AclBindingFilter(
@@ -143,7 +145,7 @@ def _bindings(cluster: Cluster, kind: ResourceType) -> Any:
         AclPermissionType.ANY,
     )
     future = cluster._client.describe_acls(wanted, request_timeout=REQUEST_TIMEOUT_S)
-    return cluster._wait(f"list ACLs of {kind.name.lower()}s", future)
+    return cluster._wait(action, future)
 
 
 def create_acls(cluster: Cluster, acls: Iterable[TopicAcl]) -> dict[TopicAcl, MirrorError | None]:

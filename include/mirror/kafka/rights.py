@@ -10,15 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from confluent_kafka import KafkaError, TopicCollection
-from confluent_kafka.admin import (
-    AclBindingFilter,
-    AclOperation,
-    AclPermissionType,
-    ResourcePatternType,
-    ResourceType,
-)
+from confluent_kafka.admin import AclOperation, ResourcePatternType, ResourceType
 
 from mirror.errors import MirrorError
+from mirror.kafka.acls import bindings_of
 from mirror.kafka.cluster import BATCH, REQUEST_TIMEOUT_S, Cluster
 from mirror.kafka.errors import BUSY, MISSING
 from mirror.kafka.writer import BATCH_BYTES, TransactionalWriter
@@ -175,17 +170,7 @@ def _names(operations: Iterable[AclOperation] | None) -> frozenset[str] | None:
 
 def all_bindings(cluster: Cluster) -> tuple[Binding, ...]:
     """Every ACL of the cluster. Whoever may not DESCRIBE it sees none, without an error: ask for that right first."""
-    anything: Any = None
-    wanted = AclBindingFilter(
-        ResourceType.ANY,
-        anything,
-        ResourcePatternType.ANY,
-        anything,
-        anything,
-        AclOperation.ANY,
-        AclPermissionType.ANY,
-    )
-    found: Any = cluster._wait("list ACLs", cluster._client.describe_acls(wanted, request_timeout=REQUEST_TIMEOUT_S))
+    found = bindings_of(cluster, ResourceType.ANY, "list ACLs")
     return tuple(sorted(_binding(each) for each in found if each.restype in _KINDS))
 
 
