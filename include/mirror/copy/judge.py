@@ -135,16 +135,10 @@ def _from_state(
 def forgotten(state: PartitionState, position: int, downstream_end: int) -> PartitionState:
     """The state of a partition that starts over: what was known of the old logs does not hold for the new ones."""
     return replace(
-        state,
-        position=position,
-        upstream_offset=position,
-        downstream_offset=downstream_end,
-        has_record=False,
-        leader_epoch=None,
+        state.standing_at(position, downstream_end, History(complete_from_start=True)),
         left_out_offset=None,
         is_transformed=False,
         remote_end=0,
-        history=History(complete_from_start=True),
         returned=EMPTY,
         stretches=(),
     )

@@ -118,13 +118,4 @@ def _differ(before: str, now: str) -> bool:
 
 def _behind_mm2(state: PartitionState, position: int, downstream_end: int, run: str) -> PartitionState:
     """The next record that we copy lands at the remote's end; what lies before is MM2's to translate."""
-    return replace(
-        state,
-        position=position,
-        upstream_offset=position,
-        downstream_offset=downstream_end,
-        has_record=False,
-        leader_epoch=None,
-        history=EMPTY,
-        run=run,
-    )
+    return replace(state.standing_at(position, downstream_end, EMPTY), run=run)

@@ -107,6 +107,18 @@ class PartitionState:
         """Whether the value had no extension of ours: no run of airmirror wrote it."""
         return not self.run
 
+    def standing_at(self, position: int, downstream_end: int, history: History) -> PartitionState:
+        """The state of a partition that goes on at `position`, with no record yet behind the target's end."""
+        return replace(
+            self,
+            position=position,
+            upstream_offset=position,
+            downstream_offset=downstream_end,
+            has_record=False,
+            leader_epoch=None,
+            history=history,
+        )
+
     def with_gap(self, gap: Gap) -> PartitionState:
         return replace(self, gaps=add_gap(self.gaps, gap))
 
