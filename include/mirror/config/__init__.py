@@ -3,6 +3,6 @@
 from mirror.config.configuration import Configuration, load
 from mirror.config.flows import Flow
 from mirror.config.problems import Notice, Origin
-from mirror.config.secrets import ClientSettings, Secret
+from mirror.config.secrets import ClientSettings, Secret, known_as
 
-__all__ = ["ClientSettings", "Configuration", "Flow", "Notice", "Origin", "Secret", "load"]
+__all__ = ["ClientSettings", "Configuration", "Flow", "Notice", "Origin", "Secret", "known_as", "load"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 MASK = "********"
 
@@ -97,3 +97,11 @@ class ClientSettings(MaskedMapping[str | int | bool]):
     def plain(self, extra: Mapping[str, str | int | bool] | None = None) -> dict[str, str | int | bool]:
         """The settings with their secrets, and `extra` over them; for the client's constructor and nothing else."""
         return {**self._values, **(extra or {})}
+
+
+def known_as(settings: Mapping[str, Any], who: str) -> dict[str, Any]:
+    """One client's settings with `who` behind its client id, so that brokers' logs and quotas can tell it.
+
+    The secrets are in it, as in `plain()`: for the client's constructor and nothing else.
+    """
+    return {**settings, "client.id": f"{settings['client.id']}|{who}"}

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from mirror.config import known_as
 from mirror.copy.control import Control, ControlState
 from mirror.copy.gate import refusal
 from mirror.copy.points import reached
@@ -164,7 +165,7 @@ def fence(links: FlowLinks, count: int) -> None:
     def initialise(slot: int) -> None:
         writer = TransactionalWriter(
             links.target,
-            {**links.target_producer, "client.id": f"{links.target_producer['client.id']}|fence"},
+            known_as(links.target_producer, "fence"),
             transactional_id=transactional_id(links.flow_key, slot),
             timeout_ms=links.transaction_timeout_ms,
             batch_bytes=BATCH_BYTES,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from mirror import naming
-from mirror.config import Flow
+from mirror.config import Flow, known_as
 from mirror.config import options as opt
 from mirror.config.mm2_worker import offsets_topic
 from mirror.copy.spec import FlowLinks
@@ -61,5 +61,4 @@ def _client(
     flow: Flow, side: Literal["source", "target"], kind: Literal["consumer", "admin", "producer"]
 ) -> dict[str, Any]:
     read = {"consumer": flow.consumer_settings, "admin": flow.admin_settings, "producer": flow.producer_settings}[kind]
-    settings = read(side).plain()
-    return {**settings, "client.id": f"{settings['client.id']}|{side}-{kind}"}
+    return known_as(read(side), f"{side}-{kind}")

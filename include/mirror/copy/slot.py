@@ -16,6 +16,7 @@ import logging
 import time
 from collections.abc import Callable
 
+from mirror.config import known_as
 from mirror.copy.bandwidth import Bandwidth
 from mirror.copy.claim import holder_of
 from mirror.copy.engine import Engine, Limits, Moved, Refusal
@@ -73,14 +74,14 @@ def _engine(spec: SlotSpec) -> Engine:
     largest = min((p.max_message_bytes for p in spec.partitions), default=BATCH_BYTES)
     writer = TransactionalWriter(
         links.target,
-        {**links.target_producer, "client.id": f"{links.target_producer['client.id']}|slot-{spec.slot}"},
+        known_as(links.target_producer, f"slot-{spec.slot}"),
         transactional_id=spec.transactional_id,
         timeout_ms=links.transaction_timeout_ms,
         batch_bytes=max(min(BATCH_BYTES, largest - BATCH_OVERHEAD_BYTES), 1024),
     )
     reader = SourceReader(
         links.source,
-        {**links.source_consumer, "client.id": f"{links.source_consumer['client.id']}|slot-{spec.slot}"},
+        known_as(links.source_consumer, f"slot-{spec.slot}"),
         isolation_level=spec.isolation_level,
     )
     return RecordEngine(reader, writer, Bandwidth(spec.bytes_per_second), spec.transformation)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
 
-from mirror.config import Flow
+from mirror.config import Flow, known_as
 from mirror.copy.execution import Executor, InProcessExecutor
 from mirror.copy.progress import Progress, SilentProgress
 from mirror.errors import UsageRefused
@@ -39,15 +38,10 @@ def run_failback(
 ) -> FailbackReport:
     """Bring a flow that failed over back, or go on with a failback that was begun; `home` is the opposite flow."""
     with (
-        Cluster(flow.source, _settings(flow, "source")) as source,
-        Cluster(flow.target, _settings(flow, "target")) as target,
+        Cluster(flow.source, known_as(flow.admin_settings("source"), "failback")) as source,
+        Cluster(flow.target, known_as(flow.admin_settings("target"), "failback")) as target,
     ):
         return _Failback(flow, home, request, progress or SilentProgress(), source, target, executor).run()
-
-
-def _settings(flow: Flow, side: Any) -> dict[str, Any]:
-    settings = flow.admin_settings(side).plain()
-    return {**settings, "client.id": f"{settings['client.id']}|failback"}
 
 
 class _Failback:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mirror.config import Flow
+from mirror.config import Flow, known_as
 from mirror.copy.gate import refusal
 from mirror.errors import FlowNotForward
 from mirror.groups.run import run_group_offsets
@@ -152,8 +152,7 @@ def plan_failover(flow: Flow, request: FailoverRequest) -> FailoverPlan:
 
 def target_of(flow: Flow) -> Cluster:
     """The target, under a client id that tells the operation."""
-    settings = flow.admin_settings("target").plain()
-    return Cluster(flow.target, {**settings, "client.id": f"{settings['client.id']}|failover"})
+    return Cluster(flow.target, known_as(flow.admin_settings("target"), "failover"))
 
 
 def refuse_returning(flow: Flow, direction: FlowState | None) -> None:

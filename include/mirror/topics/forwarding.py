@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
 
-from mirror.config import Flow
+from mirror.config import Flow, known_as
 from mirror.config import options as opt
 from mirror.config.import_paths import own_path
 from mirror.custom import load_configured
@@ -18,19 +17,14 @@ _FUNCTIONS = ("create_topics", "grow_topics", "alter_settings", "create_acls", "
 
 @contextmanager
 def clusters_of(flow: Flow, task: str) -> Iterator[tuple[Cluster, Cluster]]:
-    """Source and target, under a client id that tells the task, so that brokers' logs and quotas can tell it too."""
+    """Source and target, under a client id that tells the task."""
     with (
-        Cluster(flow.source, _settings(flow, "source", task)) as source,
-        Cluster(flow.target, _settings(flow, "target", task)) as target,
+        Cluster(flow.source, known_as(flow.admin_settings("source"), task)) as source,
+        Cluster(flow.target, known_as(flow.admin_settings("target"), task)) as target,
     ):
         forwarded(flow, source)
         forwarded(flow, target)
         yield source, target
-
-
-def _settings(flow: Flow, side: Literal["source", "target"], task: str) -> dict[str, Any]:
-    settings = flow.admin_settings(side)
-    return {**settings, "client.id": f"{settings['client.id']}|{task}"}
 
 
 def forwarded(flow: Flow, cluster: Cluster) -> ForwardingAdmin:
