@@ -5,10 +5,32 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from mirror.config import Configuration, Flow, java_regex, load
 from mirror.errors import ConfigurationRefused, UsageRefused
+from mirror.spark import LOCAL_MASTER
+
+
+def add_command(
+    commands: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    summary: str,
+    description: str,
+    epilog: str | None = None,
+) -> argparse.ArgumentParser:
+    """The parser of one command; its texts are printed as they are written."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
 
 
 def add_flow_argument(
@@ -22,6 +44,23 @@ def add_flow_argument(
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
     """The flag --json: one document on stdout, and nothing else there."""
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def add_topics_argument(parser: argparse.ArgumentParser) -> None:
+    """The option --topics: a part of the flow."""
+    parser.add_argument(
+        "--topics", metavar="REGEX", type=regex, help="only source topics whose whole name matches this Java regex"
+    )
+
+
+def add_master_argument(parser: argparse.ArgumentParser) -> None:
+    """The option --master: where Spark runs."""
+    parser.add_argument("--master", metavar="URL", default=LOCAL_MASTER, help="Spark's master (default: %(default)s)")
+
+
+def add_take_over_argument(parser: argparse.ArgumentParser) -> None:
+    """The flag --take-over, for what needs the flow's claim."""
+    parser.add_argument("--take-over", action="store_true", help="take the flow from a copy that is still alive")
 
 
 def regex(text: str) -> re.Pattern[str]:

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, chosen_flows, load_configuration
+from mirror.cli.arguments import add_command, add_flow_argument, add_json_argument, chosen_flows, load_configuration
 from mirror.cli.tables import print_table
 from mirror.config import Configuration, Flow, Notice
 from mirror.config import options as opt
@@ -17,11 +17,10 @@ from mirror.errors import PersonMustAct
 HELP = "print each effective value and the line it came from"
 
 
-def add_parser(subparsers: Any) -> None:
-    parser = subparsers.add_parser("config", help=HELP, description=HELP)
+def add_parser(commands: Any) -> None:
+    parser = add_command(commands, "config", run, HELP, HELP)
     add_flow_argument(parser, optional=True)
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

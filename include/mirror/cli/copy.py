@@ -9,7 +9,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration, regex
+from mirror.cli.arguments import (
+    add_command,
+    add_flow_argument,
+    add_json_argument,
+    add_master_argument,
+    add_take_over_argument,
+    add_topics_argument,
+    load_configuration,
+)
 from mirror.cli.copy_progress import progress_on
 from mirror.cli.copy_summary import print_summary
 from mirror.cli.ending import exit_code, terminated_like_interrupted
@@ -41,13 +49,7 @@ exit codes: 0 done, 1 failed in part or whole, 2 wrong usage or configuration, 1
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "copy",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "copy", run, HELP, DESCRIPTION, EPILOG)
     add_flow_argument(parser)
     parser.add_argument(
         "--window",
@@ -55,13 +57,10 @@ def add_parser(commands: Any) -> None:
         type=_seconds,
         help="go on for so long with what arrives (default: airmirror.copy.window.seconds; 0: drain and end)",
     )
-    parser.add_argument("--master", metavar="URL", default=LOCAL_MASTER, help="Spark's master (default: %(default)s)")
-    parser.add_argument(
-        "--topics", metavar="REGEX", type=regex, help="only source topics whose whole name matches this Java regex"
-    )
-    parser.add_argument("--take-over", action="store_true", help="take the flow from a run that is still alive")
+    add_master_argument(parser)
+    add_topics_argument(parser)
+    add_take_over_argument(parser)
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def _seconds(text: str) -> float:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration, regex
+from mirror.cli.arguments import add_command, add_flow_argument, add_json_argument, load_configuration, regex
 from mirror.cli.ending import exit_code, terminated_like_interrupted
 from mirror.cli.operation import keep, show
 from mirror.cli.report_file import add_report_argument
@@ -29,13 +29,7 @@ on a schedule, in Airflow: airmirror.drill.schedule in the file"""
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "drill",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "drill", run, HELP, DESCRIPTION, EPILOG)
     add_flow_argument(parser)
     parser.add_argument(
         "--groups", metavar="REGEX", type=regex, help="only groups whose whole name matches this Java regex"
@@ -43,7 +37,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show the plan and write nothing")
     add_report_argument(parser)
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

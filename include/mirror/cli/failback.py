@@ -7,7 +7,7 @@ import sys
 from typing import Any, get_args
 
 from mirror.cli import copy
-from mirror.cli.arguments import load_configuration
+from mirror.cli.arguments import add_command, load_configuration
 from mirror.cli.operation import SaidProgress, add_operation_arguments, keep, run_by, show
 from mirror.cli.questions import ask, require_somebody_to_ask
 from mirror.operations.failback import run_failback
@@ -36,13 +36,7 @@ exit codes: 0 done, 1 not done or some groups failed, 2 wrong usage or configura
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "failback",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "failback", run, HELP, DESCRIPTION, EPILOG)
     parser.add_argument(
         "--survivors",
         choices=get_args(SurvivorChoice),
@@ -62,7 +56,6 @@ def add_parser(commands: Any) -> None:
         help="how long the target's ends must not move (default: %(default)s)",
     )
     add_operation_arguments(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

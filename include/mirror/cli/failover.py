@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from mirror.cli import copy
-from mirror.cli.arguments import load_configuration
+from mirror.cli.arguments import add_command, load_configuration
 from mirror.cli.operation import SaidProgress, add_operation_arguments, keep, run_by, show
 from mirror.cli.questions import ask, require_somebody_to_ask
 from mirror.operations.failover import run_failover
@@ -32,13 +32,7 @@ exit codes: 0 done, 1 not done or some groups failed, 2 wrong usage or configura
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "failover",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "failover", run, HELP, DESCRIPTION, EPILOG)
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--planned", action="store_true", help="the source is alive and silent (the default)")
     mode.add_argument("--unplanned", action="store_true", help="the source is gone: ask it nothing")
@@ -62,7 +56,6 @@ def add_parser(commands: Any) -> None:
         help="newest records per partition to compare before groups move; 0: none (default: %(default)s)",
     )
     add_operation_arguments(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
-from mirror.cli.arguments import add_json_argument, load_configuration
+from mirror.cli.arguments import add_command, add_json_argument, load_configuration
 from mirror.cli.quantities import moment_text
 from mirror.cli.tables import print_table
 from mirror.config import Flow
@@ -23,11 +23,10 @@ or returning; unknown where the target does not answer within a few seconds."""
 PATIENCE_S = 3.0
 
 
-def add_parser(subparsers: Any) -> None:
-    parser = subparsers.add_parser("flows", help=HELP, description=DESCRIPTION)
+def add_parser(commands: Any) -> None:
+    parser = add_command(commands, "flows", run, HELP, DESCRIPTION)
     parser.add_argument("--offline", action="store_true", help="ask no cluster: only what the file says")
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

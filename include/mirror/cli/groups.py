@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
+from mirror.cli.arguments import add_command, add_flow_argument, add_json_argument, load_configuration
 from mirror.cli.quantities import count_text, counted
 from mirror.cli.tables import print_table
 from mirror.errors import UsageRefused
@@ -29,13 +29,7 @@ ROWS_MAX = 100
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "groups",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "groups", run, HELP, DESCRIPTION, EPILOG)
     add_flow_argument(parser)
     parser.add_argument("--group", metavar="G", help="only this group")
     parser.add_argument(
@@ -44,7 +38,6 @@ def add_parser(commands: Any) -> None:
     )  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="change nothing; show what would be done and why")
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

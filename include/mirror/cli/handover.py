@@ -9,7 +9,13 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
+from mirror.cli.arguments import (
+    add_command,
+    add_flow_argument,
+    add_json_argument,
+    add_take_over_argument,
+    load_configuration,
+)
 from mirror.cli.failures import raise_joined
 from mirror.cli.quantities import count_text, counted
 from mirror.cli.questions import ask, require_somebody_to_ask
@@ -38,20 +44,13 @@ Plan = TypeVar("Plan", HandoverPlan, ReturnPlan)
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "handover",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "handover", run, HELP, DESCRIPTION, EPILOG)
     add_flow_argument(parser)
     parser.add_argument("--back", action="store_true", help="take the flow back from an MM2 that was stopped")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
-    parser.add_argument("--take-over", action="store_true", help="take the flow from a copy that is still alive")
+    add_take_over_argument(parser)
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
+from mirror.cli.arguments import add_command, add_flow_argument, add_json_argument, load_configuration
 from mirror.cli.failures import raise_joined
 from mirror.cli.quantities import duration_text, moment_text
 from mirror.cli.tables import print_table
@@ -48,16 +48,9 @@ class _Told:
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "heartbeats",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "heartbeats", run, HELP, DESCRIPTION, EPILOG)
     add_flow_argument(parser, optional=True, left_out="every pair of the file")
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

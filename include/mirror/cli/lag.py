@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, chosen_flows, load_configuration
+from mirror.cli.arguments import add_command, add_flow_argument, add_json_argument, chosen_flows, load_configuration
 from mirror.cli.quantities import count_text, counted, duration_text, moment_text
 from mirror.cli.tables import print_table
 from mirror.config import Flow
@@ -28,17 +28,10 @@ examples:
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "lag",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "lag", run, HELP, DESCRIPTION, EPILOG)
     add_flow_argument(parser, optional=True)
     parser.add_argument("--partitions", action="store_true", help="one line per partition instead of per topic")
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

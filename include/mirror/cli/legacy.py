@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mirror.cli.arguments import add_json_argument
+from mirror.cli.arguments import add_command, add_json_argument, add_master_argument
 from mirror.cli.copy import announced, make_executor
 from mirror.cli.copy_progress import progress_on
 from mirror.cli.copy_summary import print_summary
@@ -19,7 +19,6 @@ from mirror.copy.result import CopyResult
 from mirror.errors import MirrorError, TryAgain
 from mirror.operations.legacy import LegacyFiles, LegacyFlags, Translated, read_files, run_legacy, take_over, translate
 from mirror.operations.legacy.run import Rounds
-from mirror.spark import LOCAL_MASTER
 
 HELP = "do MirrorMaker 1's work with its own files and flags"
 DESCRIPTION = """Replicates as MirrorMaker 1 did: the same two files, the same flags, topics under the same names. Each
@@ -38,13 +37,7 @@ exit codes: 0 done, 1 failed in part or whole, 2 wrong usage or configuration, 1
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "legacy",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "legacy", run, HELP, DESCRIPTION, EPILOG)
     # Named as MirrorMaker 1 named them, dots and all.
     parser.add_argument(
         "--consumer.config", dest="consumer", metavar="FILE", required=True, help="how to read the source"
@@ -70,7 +63,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--message.handler.args", dest="handler_args", metavar="ARGS", help="has no effect")
     parser.add_argument("--new.consumer", dest="new_consumer", action="store_true", help="has no effect")
     _add_own_arguments(parser)
-    parser.set_defaults(run=run)
 
 
 def _add_own_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +76,7 @@ def _add_own_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--print-config", action="store_true", help="write the mm2.properties that does the same, and copy nothing"
     )
-    parser.add_argument("--master", metavar="URL", default=LOCAL_MASTER, help="Spark's master (default: %(default)s)")
+    add_master_argument(parser)
     add_json_argument(parser)
 
 

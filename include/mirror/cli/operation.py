@@ -11,13 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument
+from mirror.cli.arguments import add_flow_argument, add_json_argument, add_master_argument
 from mirror.cli.report_file import add_report_argument, write_report
 from mirror.cli.tables import print_table
 from mirror.copy.progress import SilentProgress
 from mirror.operations.pages import ROWS_MAX
 from mirror.operations.report import Section, Tells, markdown
-from mirror.spark import LOCAL_MASTER
 
 
 class Report(Tells, Protocol):
@@ -39,7 +38,7 @@ def add_operation_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     add_report_argument(parser)
-    parser.add_argument("--master", metavar="URL", default=LOCAL_MASTER, help="Spark's master (default: %(default)s)")
+    add_master_argument(parser)
     add_json_argument(parser)
 
 

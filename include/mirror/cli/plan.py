@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
+from mirror.cli.arguments import add_command, add_flow_argument, add_json_argument, load_configuration
 from mirror.cli.plan_report import print_plan
 from mirror.operations.planning import plan_flow
 
@@ -28,13 +28,7 @@ exit codes: 0 the next runs would succeed, 1 they would fail in part or whole, 2
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "plan",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "plan", run, HELP, DESCRIPTION, EPILOG)
     add_flow_argument(parser)
     parser.add_argument(
         "--cores",
@@ -44,7 +38,6 @@ def add_parser(commands: Any) -> None:
         help="cores that Spark would give, one slot each (default: this machine's, %(default)s)",
     )
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

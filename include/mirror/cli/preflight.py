@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
+from mirror.cli.arguments import add_command, add_flow_argument, add_json_argument, load_configuration
 from mirror.cli.quantities import counted
 from mirror.cli.tables import print_table
 from mirror.operations.preflight.checks import Report
@@ -28,16 +28,9 @@ exit codes: 0 nothing failed, 1 a check failed, 2 wrong usage or configuration""
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "preflight",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "preflight", run, HELP, DESCRIPTION, EPILOG)
     add_flow_argument(parser)
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,7 +8,13 @@ import os
 import sys
 from typing import Any
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
+from mirror.cli.arguments import (
+    add_command,
+    add_flow_argument,
+    add_json_argument,
+    add_take_over_argument,
+    load_configuration,
+)
 from mirror.cli.quantities import count_text
 from mirror.cli.questions import ask, require_somebody_to_ask
 from mirror.cli.tables import print_table
@@ -32,13 +38,7 @@ QUESTION = "Change these positions?"
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "resume",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "resume", run, HELP, DESCRIPTION, EPILOG)
     add_flow_argument(parser)
     parser.add_argument("--topic", metavar="T", required=True, help="the topic, by its name on the source")
     parser.add_argument("--partition", metavar="P", type=int, help="one partition (default with --restart: all)")
@@ -47,9 +47,8 @@ def add_parser(commands: Any) -> None:
     where.add_argument("--restart", action="store_true", help="go on from the log's start")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
-    parser.add_argument("--take-over", action="store_true", help="take the flow from a copy that is still alive")
+    add_take_over_argument(parser)
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
+from mirror.cli.arguments import add_command, add_flow_argument, add_json_argument, load_configuration
 from mirror.cli.failures import raise_joined
 from mirror.cli.topics_report import Plans, print_plans, print_summaries
 from mirror.config import Flow
@@ -20,20 +20,18 @@ from mirror.topics.forwarding import clusters_of
 from mirror.topics.settings_sync import SettingsSummary, settings_switch
 from mirror.topics.values import unless_off
 
+HELP = "make the target's topics, settings and ACLs what the flow wants"
 DESCRIPTION = """Creates the topics that FLOW copies where they are missing on the target, grows them, makes their
 settings equal to the source's, and copies the ACLs of their readers. Run again, it changes nothing."""
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "topics", help="make the target's topics, settings and ACLs what the flow wants", description=DESCRIPTION
-    )
+    parser = add_command(commands, "topics", run, HELP, DESCRIPTION)
     add_flow_argument(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="change nothing; show every source topic's decision and every change"
     )
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration
+from mirror.cli.arguments import add_command, add_flow_argument, add_json_argument, load_configuration
 from mirror.cli.quantities import count_text, counted
 from mirror.cli.tables import print_table
 from mirror.config import Flow
@@ -29,17 +29,10 @@ examples:
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "translate",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "translate", run, HELP, DESCRIPTION, EPILOG)
     add_flow_argument(parser)
     parser.add_argument("--group", metavar="G", required=True, help="the group")
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

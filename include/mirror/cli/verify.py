@@ -10,7 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, load_configuration, regex
+from mirror.cli.arguments import (
+    add_command,
+    add_flow_argument,
+    add_json_argument,
+    add_master_argument,
+    add_topics_argument,
+    load_configuration,
+)
 from mirror.cli.ending import exit_code, terminated_like_interrupted
 from mirror.cli.quantities import count_text, counted, duration_text
 from mirror.cli.report_file import add_report_argument, write_report
@@ -19,7 +26,7 @@ from mirror.config import Flow
 from mirror.config.starts import StartTimestamp, parse_start
 from mirror.operations.report import markdown
 from mirror.operations.verify_page import told_report
-from mirror.spark import LOCAL_MASTER, SparkExecutor
+from mirror.spark import SparkExecutor
 from mirror.verify import PartitionReport, VerifyReport, run_verify
 from mirror.verify.execution import Executor
 from mirror.verify.structure import PARTS
@@ -46,26 +53,17 @@ ROWS_MAX = 100
 
 
 def add_parser(commands: Any) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "verify",
-        help=HELP,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "verify", run, HELP, DESCRIPTION, EPILOG)
     add_flow_argument(parser)
-    parser.add_argument(
-        "--topics", metavar="REGEX", type=regex, help="only source topics whose whole name matches this Java regex"
-    )
+    add_topics_argument(parser)
     scope = parser.add_mutually_exclusive_group()
     scope.add_argument("--newest", metavar="N", type=_count, help="the newest N offsets of each partition")
     scope.add_argument("--from", metavar="TIME", dest="since_ms", type=_moment, help="records not older than this")
     scope.add_argument("--all", action="store_true", help="everything that was copied (the default)")
     parser.add_argument("--records-only", action="store_true", help="leave out topics, settings, ACLs and groups")
-    parser.add_argument("--master", metavar="URL", default=LOCAL_MASTER, help="Spark's master (default: %(default)s)")
+    add_master_argument(parser)
     add_report_argument(parser)
     add_json_argument(parser)
-    parser.set_defaults(run=run)
 
 
 def _count(text: str) -> int:
