@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any, get_args
 
 from mirror.cli import copy
 from mirror.cli.arguments import add_command, load_configuration
 from mirror.cli.operation import SaidProgress, add_operation_arguments, keep, run_by, show
-from mirror.cli.questions import ask, require_somebody_to_ask
+from mirror.cli.questions import agreed, require_somebody_to_ask
 from mirror.operations.failback import run_failback
 from mirror.operations.failback_preview import plan_failback
 from mirror.operations.failback_request import FailbackRequest, SurvivorChoice
@@ -70,8 +69,7 @@ def run(args: argparse.Namespace) -> int:
         show(plan_failback(flow, home, request), as_json=args.json, changed=False)
         if args.dry_run:
             return 0
-        if not ask(f"Bring {flow} back to {flow.source}?"):
-            print("nothing was changed", file=sys.stderr)
+        if not agreed(args, f"Bring {flow} back to {flow.source}?"):
             return 1
     with run_by("airmirror failback"), copy.make_executor(args.master, flow) as executor:
         report = run_failback(flow, home, request, SaidProgress(), executor=lambda: executor)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from mirror.cli import copy
 from mirror.cli.arguments import add_command, load_configuration
 from mirror.cli.operation import SaidProgress, add_operation_arguments, keep, run_by, show
-from mirror.cli.questions import ask, require_somebody_to_ask
+from mirror.cli.questions import agreed, require_somebody_to_ask
 from mirror.operations.failover import run_failover
 from mirror.operations.failover_plan import FailoverRequest, plan_failover
 from mirror.operations.silence import SILENCE_S
@@ -72,8 +71,7 @@ def run(args: argparse.Namespace) -> int:
         show(plan, as_json=args.json, changed=False)
         if args.dry_run:
             return 0
-        if not ask(f"Fail {flow} over to {flow.target}?"):
-            print("nothing was changed", file=sys.stderr)
+        if not agreed(args, f"Fail {flow} over to {flow.target}?"):
             return 1
     with run_by("airmirror failover"), copy.make_executor(args.master, flow) as executor:
         report = run_failover(flow, request, SaidProgress(), executor=lambda: executor)

@@ -18,7 +18,7 @@ from mirror.cli.arguments import (
 )
 from mirror.cli.failures import raise_joined
 from mirror.cli.quantities import count_text, counted
-from mirror.cli.questions import ask, require_somebody_to_ask
+from mirror.cli.questions import add_question_arguments, agreed, require_somebody_to_ask, still_agreed
 from mirror.cli.tables import print_table
 from mirror.config import Flow
 from mirror.copy.driver import new_run_id
@@ -37,6 +37,7 @@ examples:
   airmirror handover 'east->west' --dry-run       where MM2 would go on, partition by partition
   airmirror handover 'east->west'                 hand it over; then start MM2
   airmirror handover 'east->west' --back          MM2 is stopped: airmirror goes on behind it"""
+HAND_OVER, TAKE_BACK = "Hand the flow over to MM2?", "Take the flow back from MM2?"
 # Rows of a table that a person still reads; --json has all.
 ROWS_MAX = 200
 
@@ -47,8 +48,7 @@ def add_parser(commands: Any) -> None:
     parser = add_command(commands, "handover", run, HELP, DESCRIPTION, EPILOG)
     add_flow_argument(parser)
     parser.add_argument("--back", action="store_true", help="take the flow back from an MM2 that was stopped")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
+    add_question_arguments(parser)
     add_take_over_argument(parser)
     add_json_argument(parser)
 
@@ -66,12 +66,12 @@ def _hand_over(flow: Flow, args: argparse.Namespace) -> int:
     raise_joined(shown.refusals)
     if args.dry_run:
         return _close(shown, args, "nothing was changed")
-    if not _agreed("Hand the flow over to MM2?", args):
+    if not agreed(args, HAND_OVER):
         return 1
     done = hand_over(
         flow,
         new_run_id(),
-        agree=lambda plan: _still_agreed(shown, plan, args, _print_handover, "Hand the flow over to MM2?"),
+        agree=lambda plan: args.yes or still_agreed(shown, plan, _print_handover, HAND_OVER),
         say=_say,
         on_held="take-over" if args.take_over else "wait",
     )
@@ -86,12 +86,12 @@ def _take_back(flow: Flow, args: argparse.Namespace) -> int:
     _show(shown, args, _print_return)
     if args.dry_run:
         return _close(shown, args, "nothing was changed")
-    if not _agreed("Take the flow back from MM2?", args):
+    if not agreed(args, TAKE_BACK):
         return 1
     done = take_back(
         flow,
         run_id,
-        agree=lambda plan: _still_agreed(shown, plan, args, _print_return, "Take the flow back from MM2?"),
+        agree=lambda plan: args.yes or still_agreed(shown, plan, _print_return, TAKE_BACK),
         say=_say,
         on_held="take-over" if args.take_over else "wait",
     )
@@ -100,24 +100,6 @@ def _take_back(flow: Flow, args: argparse.Namespace) -> int:
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr)
-
-
-def _agreed(question: str, args: argparse.Namespace) -> bool:
-    if args.yes or ask(question):
-        return True
-    _say("nothing was changed")
-    return False
-
-
-def _still_agreed(
-    shown: Plan, plan: Plan, args: argparse.Namespace, print_plan: Callable[[Plan], None], question: str
-) -> bool:
-    """What was agreed to still holds, or is asked again: the flow may have gone on since the plan was shown."""
-    if args.yes or plan.decision == shown.decision:
-        return True
-    _say("the flow moved on meanwhile:")
-    print_plan(plan)
-    return ask(question)
 
 
 def _show(plan: Plan, args: argparse.Namespace, print_plan: Callable[[Plan], None]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mirror.cli.arguments import add_flow_argument, add_json_argument, add_master_argument
+from mirror.cli.questions import add_question_arguments
 from mirror.cli.report_file import add_report_argument, write_report
 from mirror.cli.tables import print_table
 from mirror.copy.progress import SilentProgress
@@ -35,8 +36,7 @@ class SaidProgress(SilentProgress):
 
 def add_operation_arguments(parser: argparse.ArgumentParser) -> None:
     add_flow_argument(parser)
-    parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    add_question_arguments(parser)
     add_report_argument(parser)
     add_master_argument(parser)
     add_json_argument(parser)

@@ -5,8 +5,25 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from mirror.errors import UsageRefused
+
+
+class Decided(Protocol):
+    """A plan that can be compared with the one that was agreed to."""
+
+    @property
+    def decision(self) -> object: ...
+
+
+Plan = TypeVar("Plan", bound=Decided)
+
+
+def add_question_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of a command that shows a plan and asks: --dry-run and --yes."""
+    parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def require_somebody_to_ask(args: argparse.Namespace, command: str) -> None:
@@ -27,3 +44,20 @@ def ask(question: str, answer: Callable[[str], str] = input) -> bool:
         return answer("").strip().lower() in ("y", "yes")
     except EOFError:
         return False
+
+
+def agreed(args: argparse.Namespace, question: str) -> bool:
+    """Whether the command may go on, by --yes or by a person; says so if it may not."""
+    if args.yes or ask(question):
+        return True
+    print("nothing was changed", file=sys.stderr)
+    return False
+
+
+def still_agreed(shown: Plan, plan: Plan, print_plan: Callable[[Plan], None], question: str) -> bool:
+    """What was agreed to still holds, or is asked again: the flow may have gone on since the plan was shown."""
+    if plan.decision == shown.decision:
+        return True
+    print("the flow moved on meanwhile:", file=sys.stderr)
+    print_plan(plan)
+    return ask(question)

@@ -16,7 +16,7 @@ from mirror.cli.arguments import (
     load_configuration,
 )
 from mirror.cli.quantities import count_text
-from mirror.cli.questions import ask, require_somebody_to_ask
+from mirror.cli.questions import add_question_arguments, agreed, require_somebody_to_ask, still_agreed
 from mirror.cli.tables import print_table
 from mirror.copy.driver import new_run_id
 from mirror.copy.resume import preview, resume
@@ -45,8 +45,7 @@ def add_parser(commands: Any) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--skip-to", metavar="OFFSET", type=int, help="go on at this upstream offset")
     where.add_argument("--restart", action="store_true", help="go on from the log's start")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.add_argument("--dry-run", action="store_true", help="show the plan and change nothing")
+    add_question_arguments(parser)
     add_take_over_argument(parser)
     add_json_argument(parser)
 
@@ -63,14 +62,13 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         _close(shown, args, changed=False)
         return 0
-    if not args.yes and not ask(QUESTION):
-        print("nothing was changed", file=sys.stderr)
+    if not agreed(args, QUESTION):
         return 1
     done = resume(
         flow,
         request,
         run_id,
-        agree=lambda plan: args.yes or _agrees(shown, plan),
+        agree=lambda plan: args.yes or still_agreed(shown, plan, _print_plan, QUESTION),
         say=lambda text: print(text, file=sys.stderr),
         on_held="take-over" if args.take_over else "wait",
     )
@@ -79,15 +77,6 @@ def run(args: argparse.Namespace) -> int:
         return 1
     _close(done, args, changed=True)
     return 0
-
-
-def _agrees(shown: ResumePlan, plan: ResumePlan) -> bool:
-    """What was agreed to still holds, or is asked again: a copy may have gone on since the plan was shown."""
-    if plan.decision == shown.decision:
-        return True
-    print("the flow moved on meanwhile:", file=sys.stderr)
-    _print_plan(plan)
-    return ask(QUESTION)
 
 
 def _print_plan(plan: ResumePlan) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flow_files import flow_from
-from mirror.cli import resume
+from mirror.cli import questions, resume
 from mirror.copy.links import links_of
 from mirror.copy.resume_plan import ResumePlan, ResumeRequest, plan_resume
 from unit.copy.surveys import TOPIC, state, survey_of
@@ -22,11 +22,11 @@ def test_the_same_decision_is_not_asked_again_and_another_one_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = []
-    monkeypatch.setattr(resume, "ask", lambda question: asked.append(question) or True)
+    monkeypatch.setattr(questions, "ask", lambda question: asked.append(question) or True)
     shown = plan(tmp_path, 60, 61)
-    assert resume._agrees(shown, plan(tmp_path, 60, 61))
+    assert questions.still_agreed(shown, plan(tmp_path, 60, 61), resume._print_plan, resume.QUESTION)
     assert not asked
-    assert resume._agrees(shown, plan(tmp_path, 59, 61))
+    assert questions.still_agreed(shown, plan(tmp_path, 59, 61), resume._print_plan, resume.QUESTION)
     assert asked == [resume.QUESTION]
     assert "59 → 61" in capsys.readouterr().out
 
