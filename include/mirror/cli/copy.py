@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from mirror.cli.arguments import (
     add_command,
@@ -25,8 +25,6 @@ from mirror.cli.quantities import counted
 from mirror.config import Flow
 from mirror.config import options as opt
 from mirror.copy.driver import CopyRequest, run_copy
-from mirror.copy.execution import Executor
-from mirror.copy.progress import Progress
 from mirror.copy.result import CopyResult
 from mirror.errors import MirrorError, UsageRefused
 from mirror.spark import LOCAL_MASTER, SparkExecutor
@@ -98,11 +96,20 @@ def run(args: argparse.Namespace) -> int:
 def _copy(flow: Flow, request: CopyRequest, args: argparse.Namespace) -> CopyResult:
     try:
         with progress_on(sys.stderr) as progress, make_executor(args.master, flow) as executor:
-            return run_copy(flow, request, announced(executor, args.master, progress), progress)
+            return run_copy(flow, request, announced(executor, args.master, progress.say), progress)
     except MirrorError as error:
         if args.json:
             print(json.dumps(CopyResult(flow=flow.id, run=request.run, error=error).to_json(), indent=2))
         raise
+
+
+class HasSlots(Protocol):
+    """What runs a copy, or a comparison."""
+
+    def slot_count(self) -> int: ...
+
+
+Runner = TypeVar("Runner", bound=HasSlots)
 
 
 def make_executor(master: str, flow: Flow) -> SparkExecutor:
@@ -110,14 +117,14 @@ def make_executor(master: str, flow: Flow) -> SparkExecutor:
     return SparkExecutor(master=master, name=f"airmirror {flow}", flow=flow)
 
 
-def announced(executor: Executor, master: str, progress: Progress) -> Callable[[], Executor]:
+def announced(executor: Runner, master: str, say: Callable[[str], None]) -> Callable[[], Runner]:
     """Spark's start takes seconds in which nothing else happens: say it, and how long it took."""
 
-    def start() -> Executor:
-        progress.say(f"starting Spark on {master}")
+    def start() -> Runner:
+        say(f"starting Spark on {master}")
         begun = time.monotonic()
         cores = executor.slot_count()
-        progress.say(f"Spark started in {time.monotonic() - begun:.1f} s, {counted(cores, 'core')}")
+        say(f"Spark started in {time.monotonic() - begun:.1f} s, {counted(cores, 'core')}")
         return executor
 
     return start

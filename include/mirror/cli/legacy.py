@@ -122,7 +122,7 @@ def _flow(translated: Translated, *more: str) -> Flow:
 def _run(flow: Flow, args: argparse.Namespace) -> CopyResult:
     rounds = Rounds(drains=args.drain, aborts=args.aborts == "true")
     with progress_on(sys.stderr) as progress, make_executor(args.master, flow) as executor:
-        return run_legacy(flow, rounds, announced(executor, args.master, progress), progress)
+        return run_legacy(flow, rounds, announced(executor, args.master, progress.say), progress)
 
 
 def _print_config(files: LegacyFiles, translated: Translated) -> int:

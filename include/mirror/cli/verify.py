@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from mirror.cli.arguments import (
     add_topics_argument,
     load_configuration,
 )
+from mirror.cli.copy import announced
 from mirror.cli.ending import exit_code, terminated_like_interrupted
 from mirror.cli.quantities import count_text, counted, duration_text
 from mirror.cli.report_file import add_report_argument, write_report
@@ -28,7 +27,6 @@ from mirror.operations.report import markdown
 from mirror.operations.verify_page import told_report
 from mirror.spark import SparkExecutor
 from mirror.verify import PartitionReport, VerifyReport, run_verify
-from mirror.verify.execution import Executor
 from mirror.verify.structure import PARTS
 
 HELP = "compare both sides of a flow, record by record"
@@ -113,7 +111,7 @@ def _verify(flow: Flow, args: argparse.Namespace) -> VerifyReport:
             since_ms=args.since_ms,
             topics=args.topics,
             parts=() if args.records_only else PARTS,
-            executor=_announced(executor, args.master),
+            executor=announced(executor, args.master, _say),
             say=_say,
         )
 
@@ -125,19 +123,6 @@ def _say(text: str) -> None:
 def make_executor(master: str, flow: Flow) -> SparkExecutor:
     """What runs the comparison; a test puts another one here."""
     return SparkExecutor(master=master, name=f"airmirror verify {flow}", flow=flow)
-
-
-def _announced(executor: Executor, master: str) -> Callable[[], Executor]:
-    """Spark's start takes seconds in which nothing else happens: say it, and how long it took."""
-
-    def start() -> Executor:
-        _say(f"starting Spark on {master}")
-        begun = time.monotonic()
-        cores = executor.slot_count()
-        _say(f"Spark started in {time.monotonic() - begun:.1f} s, {counted(cores, 'core')}")
-        return executor
-
-    return start
 
 
 def print_report(report: VerifyReport) -> None:
