@@ -10,7 +10,6 @@ from typing import Any
 
 from mirror.config import Configuration, Flow, java_regex, load
 from mirror.errors import ConfigurationRefused, UsageRefused
-from mirror.spark import LOCAL_MASTER
 
 
 def add_command(
@@ -51,11 +50,6 @@ def add_topics_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--topics", metavar="REGEX", type=regex, help="only source topics whose whole name matches this Java regex"
     )
-
-
-def add_master_argument(parser: argparse.ArgumentParser) -> None:
-    """The option --master: where Spark runs."""
-    parser.add_argument("--master", metavar="URL", default=LOCAL_MASTER, help="Spark's master (default: %(default)s)")
 
 
 def add_take_over_argument(parser: argparse.ArgumentParser) -> None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
-from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from mirror.cli.arguments import (
     add_command,
     add_flow_argument,
     add_json_argument,
-    add_master_argument,
     add_take_over_argument,
     add_topics_argument,
     load_configuration,
@@ -21,7 +18,7 @@ from mirror.cli.arguments import (
 from mirror.cli.copy_progress import progress_on
 from mirror.cli.copy_summary import print_summary
 from mirror.cli.ending import exit_code, terminated_like_interrupted
-from mirror.cli.quantities import counted
+from mirror.cli.spark_start import add_master_argument, announced
 from mirror.config import Flow
 from mirror.config import options as opt
 from mirror.copy.driver import CopyRequest, run_copy
@@ -103,31 +100,9 @@ def _copy(flow: Flow, request: CopyRequest, args: argparse.Namespace) -> CopyRes
         raise
 
 
-class HasSlots(Protocol):
-    """What runs a copy, or a comparison."""
-
-    def slot_count(self) -> int: ...
-
-
-Runner = TypeVar("Runner", bound=HasSlots)
-
-
 def make_executor(master: str, flow: Flow) -> SparkExecutor:
     """What runs the slots; a test puts another one here."""
     return SparkExecutor(master=master, name=f"airmirror {flow}", flow=flow)
-
-
-def announced(executor: Runner, master: str, say: Callable[[str], None]) -> Callable[[], Runner]:
-    """Spark's start takes seconds in which nothing else happens: say it, and how long it took."""
-
-    def start() -> Runner:
-        say(f"starting Spark on {master}")
-        begun = time.monotonic()
-        cores = executor.slot_count()
-        say(f"Spark started in {time.monotonic() - begun:.1f} s, {counted(cores, 'core')}")
-        return executor
-
-    return start
 
 
 def _require_enabled(flow: Flow) -> None:

@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mirror.cli.arguments import add_command, add_json_argument, add_master_argument
-from mirror.cli.copy import announced, make_executor
+from mirror.cli.arguments import add_command, add_json_argument
+from mirror.cli.copy import make_executor
 from mirror.cli.copy_progress import progress_on
 from mirror.cli.copy_summary import print_summary
 from mirror.cli.ending import exit_code, terminated_like_interrupted
+from mirror.cli.spark_start import add_master_argument, announced
 from mirror.config import Flow
 from mirror.config.configuration import parse
 from mirror.copy.result import CopyResult

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from mirror.cli.arguments import add_flow_argument, add_json_argument, add_master_argument
+from mirror.cli.arguments import add_flow_argument, add_json_argument
 from mirror.cli.questions import add_question_arguments
 from mirror.cli.report_file import add_report_argument, write_report
+from mirror.cli.spark_start import add_master_argument
 from mirror.cli.tables import print_table
 from mirror.copy.progress import SilentProgress
 from mirror.operations.pages import ROWS_MAX

@@ -12,14 +12,13 @@ from mirror.cli.arguments import (
     add_command,
     add_flow_argument,
     add_json_argument,
-    add_master_argument,
     add_topics_argument,
     load_configuration,
 )
-from mirror.cli.copy import announced
 from mirror.cli.ending import exit_code, terminated_like_interrupted
 from mirror.cli.quantities import count_text, counted, duration_text
 from mirror.cli.report_file import add_report_argument, write_report
+from mirror.cli.spark_start import add_master_argument, announced
 from mirror.cli.tables import print_table
 from mirror.config import Flow
 from mirror.config.starts import StartTimestamp, parse_start
