@@ -17,7 +17,7 @@ import psutil
 from bench import shapes
 from bench.load import fill
 from world import jars, project
-from world.kafka import KafkaCluster, start_together
+from world.kafka import KafkaCluster, running
 
 TOPIC = "verified"
 MASTER = "local[2,4]"
@@ -32,11 +32,9 @@ def main() -> int:
     jars.ensure(_say)
     clusters = [KafkaCluster(name, directory, heap="512m") for name in ("east", "west")]
     try:
-        start_together(*clusters)
-        return measure(directory, *clusters, records)
+        with running(*clusters):
+            return measure(directory, *clusters, records)
     finally:
-        for cluster in clusters:
-            cluster.kill()
         shutil.rmtree(directory, ignore_errors=True)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from world.kafka import KafkaCluster, start_together
+from world.kafka import KafkaCluster, running
 
 # What takes longest goes first, so that no worker is left with it at the end.
 _LONGEST_FIRST = ("dags", "faults", "interop", "integration", "unit")
@@ -79,12 +79,8 @@ def _lies_in_a_tests_directory(name: str) -> bool:
 def _clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, KafkaCluster]]:
     directory = tmp_path_factory.mktemp("clusters")
     made = {name: KafkaCluster(name, directory) for name in ("east", "west")}
-    try:
-        start_together(*made.values())
+    with running(*made.values()):
         yield made
-    finally:
-        for cluster in made.values():
-            cluster.kill()
 
 
 @pytest.fixture(scope="session")
@@ -113,9 +109,7 @@ def fresh_clusters(tmp_path: Path) -> Iterator[Callable[..., tuple[KafkaCluster,
 
         def start(*names: str, **options: Any) -> tuple[KafkaCluster, ...]:
             made = tuple(KafkaCluster(name, tmp_path, **options) for name in names)
-            for cluster in made:
-                stack.callback(cluster.kill)
-            start_together(*made)
+            stack.enter_context(running(*made))
             return made
 
         yield start

@@ -11,8 +11,9 @@ from __future__ import annotations
 import base64
 import shutil
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -206,3 +207,14 @@ def start_together(*clusters: KafkaCluster) -> None:
     """Start several clusters in the time of the slowest."""
     with ThreadPoolExecutor(len(clusters)) as pool:
         list(pool.map(KafkaCluster.start, clusters))
+
+
+@contextmanager
+def running(*clusters: KafkaCluster) -> Iterator[None]:
+    """Clusters that run inside and are gone behind; also those that started when another did not."""
+    try:
+        start_together(*clusters)
+        yield
+    finally:
+        for cluster in clusters:
+            cluster.kill()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from world.kafka import KafkaCluster, start_together
+from world.kafka import KafkaCluster, running
 
 
 @pytest.fixture(scope="session")
@@ -14,9 +14,5 @@ def three_clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[st
     """For topologies alone: heartbeats topics are selected by every flow, whatever `topics` says."""
     directory = tmp_path_factory.mktemp("three")
     made = {alias: KafkaCluster(alias, directory) for alias in "ABC"}
-    try:
-        start_together(*made.values())
+    with running(*made.values()):
         yield made
-    finally:
-        for cluster in made.values():
-            cluster.kill()

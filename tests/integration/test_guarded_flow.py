@@ -26,7 +26,7 @@ from mirror.kafka.rights import about
 from mirror.kafka.values import TopicPartition
 from mirror.operations.preflight.checks import Check
 from mirror.operations.preflight.run import check_rights
-from world.kafka import KafkaCluster, start_together
+from world.kafka import KafkaCluster, running
 
 GROUPS = "sync.group.offsets.enabled = true"
 
@@ -35,12 +35,8 @@ GROUPS = "sync.group.offsets.enabled = true"
 def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[KafkaCluster, KafkaCluster]]:
     directory = tmp_path_factory.mktemp("guarded")
     source, target = (KafkaCluster(name, directory, security=SECURITY) for name in ("source", "target"))
-    try:
-        start_together(source, target)
+    with running(source, target):
         yield source, target
-    finally:
-        source.kill()
-        target.kill()
 
 
 @pytest.fixture(scope="module")

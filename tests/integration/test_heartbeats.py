@@ -21,7 +21,7 @@ from mirror.copy.look import look
 from mirror.errors import CopyIncomplete, UnknownFlow
 from mirror.heartbeats import copy_heartbeats, emit, read_ages
 from mirror.kafka.values import TopicPartition
-from world.kafka import KafkaCluster, start_together
+from world.kafka import KafkaCluster, running
 
 
 @pytest.fixture(scope="module")
@@ -29,12 +29,8 @@ def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[KafkaCl
     """Not the session's: a heartbeats topic is selected by every flow of every test."""
     directory = tmp_path_factory.mktemp("heartbeats")
     here, there = (KafkaCluster(name, directory) for name in ("here", "there"))
-    try:
-        start_together(here, there)
+    with running(here, there):
         yield here, there
-    finally:
-        here.kill()
-        there.kill()
 
 
 @pytest.fixture

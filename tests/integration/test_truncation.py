@@ -21,19 +21,15 @@ from mirror.copy import driver
 from mirror.copy.look import look
 from mirror.errors import CopyIncomplete, LogTruncated
 from mirror.kafka.values import TopicPartition
-from world.kafka import Broker, KafkaCluster, start_together
+from world.kafka import Broker, KafkaCluster
 
 ELECTION = "org.apache.kafka.tools.LeaderElectionCommand"
 
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
-    cluster = KafkaCluster("three", tmp_path_factory.mktemp("three"), brokers=3)
-    try:
-        start_together(cluster)
+    with KafkaCluster("three", tmp_path_factory.mktemp("three"), brokers=3) as cluster:
         yield cluster
-    finally:
-        cluster.kill()
 
 
 @pytest.fixture

@@ -8,19 +8,15 @@ from pathlib import Path
 import pytest
 
 from integration.copying import Mirrored
-from world.kafka import KafkaCluster, start_together
+from world.kafka import KafkaCluster, running
 
 
 @pytest.fixture(scope="package")
 def interop_clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[KafkaCluster, KafkaCluster]]:
     directory = tmp_path_factory.mktemp("interop")
     pair = (KafkaCluster("east", directory), KafkaCluster("west", directory))
-    try:
-        start_together(*pair)
+    with running(*pair):
         yield pair
-    finally:
-        for cluster in pair:
-            cluster.kill()
 
 
 @pytest.fixture

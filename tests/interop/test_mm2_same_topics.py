@@ -21,7 +21,7 @@ from mirror.copy.execution import InProcessExecutor
 from mirror.kafka.acls import TopicAcl, create_acls, topic_acls
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.configs import SettingChange, alter_settings
-from world.kafka import KafkaCluster, start_together
+from world.kafka import KafkaCluster, running
 from world.mm2 import MirrorMaker2
 from world.server_properties import Security
 
@@ -119,13 +119,9 @@ def sides(tmp_path: Path) -> Iterator[tuple[Side, Side, Side]]:
     """The source, the target that MM2 fills and the one that airmirror fills; all check rights."""
     security = Security(authorizer=True)
     made = [KafkaCluster(name, tmp_path, security=security) for name in ("source", "by-mm2", "by-airmirror")]
-    try:
-        start_together(*made)
+    with running(*made):
         source, by_mm2, by_us = (Side(cluster) for cluster in made)
         yield source, by_mm2, by_us
-    finally:
-        for cluster in made:
-            cluster.kill()
 
 
 def fill(source: Side) -> None:
