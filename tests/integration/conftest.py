@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from integration.command import Command
+from integration.copying import Mirrored
+from integration.crossing import Groups
 from world.kafka import KafkaCluster, running
 
 
@@ -16,3 +20,21 @@ def three_clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[st
     made = {alias: KafkaCluster(alias, directory) for alias in "ABC"}
     with running(*made.values()):
         yield made
+
+
+@pytest.fixture
+def flow(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Mirrored:
+    """From one of the session's clusters to the other; tests name topics of their own."""
+    return Mirrored(tmp_path, east, west)
+
+
+@pytest.fixture
+def airmirror(flow: Mirrored, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command on that flow's file."""
+    return Command(flow, capsys, monkeypatch)
+
+
+@pytest.fixture
+def groups(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Groups:
+    """Such a flow with consumer groups."""
+    return Groups(tmp_path, east, west)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -15,12 +14,6 @@ from mirror.groups.run import run_checkpoints
 from mirror.kafka.log import read_log
 from mirror.kafka.values import TopicPartition
 from mirror.wire.checkpoint import Checkpoint
-from world.kafka import KafkaCluster
-
-
-@pytest.fixture
-def groups(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Groups:
-    return Groups(tmp_path, east, west)
 
 
 def _checkpoint_of(groups: Groups, group: str, topic: str) -> tuple[int, int]:

@@ -20,20 +20,9 @@ from integration.copying import Mirrored, make_topic
 from integration.records import numbered
 from mirror.copy.control import Control
 from mirror.kafka.values import TopicPartition
-from world.kafka import KafkaCluster
 
 # Spark's start and end on a busy machine.
 PATIENCE_S = 180
-
-
-@pytest.fixture
-def flow(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Mirrored:
-    return Mirrored(tmp_path, east, west)
-
-
-@pytest.fixture
-def airmirror(flow: Mirrored, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    return Command(flow, capsys, monkeypatch)
 
 
 class Running:

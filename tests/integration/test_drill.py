@@ -28,12 +28,6 @@ from mirror.kafka.groups import Committed
 from mirror.kafka.values import TopicPartition
 from mirror.operations.drill import DrillRequest, run_drill
 from mirror.wire.checkpoint import Checkpoint
-from world.kafka import KafkaCluster
-
-
-@pytest.fixture
-def groups(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Groups:
-    return Groups(tmp_path, east, west)
 
 
 @pytest.fixture

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from integration.applications import Reading, Writing
 from integration.command import Command
 from integration.crossing import Groups
 from mirror.copy.gate import read_direction
-from world.kafka import KafkaCluster
 
 PARTITIONS = 2
-
-
-@pytest.fixture
-def groups(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Groups:
-    return Groups(tmp_path, east, west)
 
 
 def values(count: int, partition: int) -> list[bytes]:

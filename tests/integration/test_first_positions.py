@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,6 @@ from integration.hostile import transactional
 from integration.records import Sent, numbered, send
 from mirror.errors import ForeignData
 from mirror.kafka.values import TopicPartition
-from world.kafka import KafkaCluster
 
 BEFORE, BETWEEN, AFTER = numbered(10), numbered(10, start=10), numbered(10, start=20)
 LATEST = "SOURCE.consumer.auto.offset.reset = latest"  # with the alias for SOURCE
@@ -23,11 +21,6 @@ NOON_MS = int(NOON.timestamp() * 1000)
 
 def values(*parts: list[Sent]) -> list[bytes | None]:
     return [record.value for part in parts for record in part]
-
-
-@pytest.fixture
-def flow(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Mirrored:
-    return Mirrored(tmp_path, east, west)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from integration.copying import Mirrored, make_topic, result_of
@@ -14,12 +12,6 @@ from mirror.copy.result import CopyResult
 from mirror.errors import CopyIncomplete, RecordsLost, TopicNotFound, TopicRecreated
 from mirror.kafka.values import TopicPartition
 from mirror.wire.gaps import GapReason
-from world.kafka import KafkaCluster
-
-
-@pytest.fixture
-def flow(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Mirrored:
-    return Mirrored(tmp_path, east, west)
 
 
 def assert_stopped(result: CopyResult, topic: str, kind: type[Exception]) -> dict[str, object]:

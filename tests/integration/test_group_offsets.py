@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from confluent_kafka import TopicPartition as ClientTopicPartition
 
@@ -16,12 +14,6 @@ from mirror.groups.checkpoints import topic_of
 from mirror.groups.run import run_checkpoints, run_group_offsets
 from mirror.kafka.groups import Committed
 from mirror.kafka.values import TopicPartition
-from world.kafka import KafkaCluster
-
-
-@pytest.fixture
-def groups(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Groups:
-    return Groups(tmp_path, east, west)
 
 
 def test_group_in_use_on_the_target_is_untouched_and_said_so(groups: Groups) -> None:

@@ -27,11 +27,6 @@ from world.kafka import KafkaCluster
 APPLICATION = Path(__file__).parent / "reading_application.py"
 
 
-@pytest.fixture
-def groups(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Groups:
-    return Groups(tmp_path, east, west)
-
-
 def _grow(groups: Groups, topics: Iterable[str], rng: random.Random, name: str) -> None:
     """A few more transactions into each topic, so that the shift between the logs changes."""
     writer = transactional(groups.flow, name)

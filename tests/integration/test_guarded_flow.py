@@ -48,11 +48,6 @@ def flow(tmp_path_factory: pytest.TempPathFactory, clusters: tuple[KafkaCluster,
     return made
 
 
-@pytest.fixture
-def airmirror(flow: Guarded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    return Command(flow, capsys, monkeypatch)
-
-
 def prepare(flow: Guarded) -> None:
     """Records, a reader's ACL, a group and a heartbeat, all by somebody with every right."""
     topic = flow.topic("orders", 2, retention_ms="86400000")

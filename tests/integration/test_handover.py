@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from integration.copying import Mirrored
@@ -17,12 +15,6 @@ from mirror.errors import ClaimHeld, FencedByNewerRun, FlowNotForward
 from mirror.kafka.values import TopicPartition
 from mirror.operations.handover import hand_over, take_back
 from mirror.operations.handover_plan import HandoverPlan
-from world.kafka import KafkaCluster
-
-
-@pytest.fixture
-def flow(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Mirrored:
-    return Mirrored(tmp_path, east, west)
 
 
 def claim(flow: Mirrored, run: str) -> HeldClaim:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
-import pytest
 from confluent_kafka import Producer
 
 from integration.command import Command
@@ -14,19 +12,8 @@ from integration.records import DEADLINE_S, Sent, numbered, producer
 from mirror.kafka.timestamps import read_timestamps
 from mirror.kafka.values import TopicPartition
 from mirror.status import measure_lag
-from world.kafka import KafkaCluster
 
 AN_HOUR_MS = 3_600_000
-
-
-@pytest.fixture
-def flow(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Mirrored:
-    return Mirrored(tmp_path, east, west)
-
-
-@pytest.fixture
-def airmirror(flow: Mirrored, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    return Command(flow, capsys, monkeypatch)
 
 
 def an_hour_ago() -> int:

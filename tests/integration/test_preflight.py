@@ -23,16 +23,6 @@ from world.kafka import KafkaCluster
 from world.ports import free_ports
 
 
-@pytest.fixture
-def flow(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Mirrored:
-    return Mirrored(tmp_path, east, west)
-
-
-@pytest.fixture
-def airmirror(flow: Mirrored, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    return Command(flow, capsys, monkeypatch)
-
-
 def by_subject(told: Outcome) -> dict[str, dict[str, Any]]:
     return {check["subject"]: check for check in told.document["checks"]}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 
 import pytest
 
@@ -20,19 +19,8 @@ from mirror.errors import ClaimHeld
 from mirror.kafka.values import TopicPartition
 from mirror.topics import ensure_internal
 from mirror.wire.gaps import GapReason
-from world.kafka import KafkaCluster
 
 A_DAY_MS = 86_400_000
-
-
-@pytest.fixture
-def flow(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Mirrored:
-    return Mirrored(tmp_path, east, west)
-
-
-@pytest.fixture
-def airmirror(flow: Mirrored, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    return Command(flow, capsys, monkeypatch)
 
 
 def too_large() -> Sent:

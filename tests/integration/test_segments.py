@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +13,6 @@ from integration.records import Seen, Sent, numbered, send
 from mirror.kafka.values import TopicPartition
 from mirror.wire.history import Early, Exact, Unknown
 from mirror.wire.partition_state import PartitionState
-from world.kafka import KafkaCluster
-
-
-@pytest.fixture
-def flow(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Mirrored:
-    return Mirrored(tmp_path, east, west)
 
 
 def pairs(flow: Mirrored, topic: str, *deleted: Seen) -> tuple[PartitionState, list[tuple[Seen, Seen]]]:
