@@ -26,20 +26,26 @@ EPILOG = """The configuration is an mm2.properties, as MirrorMaker 2 reads it; o
 exit codes: 0 done, 1 failed in part or whole, 2 wrong usage or configuration"""
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="airmirror", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--config", metavar="FILE", help="the mm2.properties to use (default: $AIRMIRROR_CONFIG)")
     parser.add_argument("-v", "--verbose", action="count", default=0, help="say more: -v each step, -vv each partition")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in COMMANDS:
+    for name in names:
         importlib.import_module(f"mirror.cli.{name}").add_parser(commands)
     return parser
 
 
+def spoken_of(arguments: Sequence[str]) -> Sequence[str]:
+    """The commands that these arguments can mean: the modules of the others need half a second to load."""
+    return [name for name in COMMANDS if name in arguments] or COMMANDS
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    args = build_parser().parse_args(argv)
+    arguments = sys.argv[1:] if argv is None else argv
+    args = build_parser(spoken_of(arguments)).parse_args(arguments)
     levels = (logging.WARNING, logging.INFO, logging.DEBUG)
     logging.basicConfig(level=levels[min(args.verbose, 2)], format="%(asctime)s %(levelname)s %(message)s")
     ask_for_connections(look_up)

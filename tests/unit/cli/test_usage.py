@@ -19,6 +19,7 @@ def config(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["cpoy", "A->B"], "'flows', 'config', 'preflight'"),
         (["copy"], "required: FLOW"),
         (["copy", "A->C"], "A->B"),
         (["copy", "B->A"], "B->A.enabled = true"),
