@@ -15,7 +15,7 @@ from bench.contenders import Contender
 from bench.groups import judge as groups_table
 from bench.groups.judge import Carried
 from bench.groups.run import GROUP_COUNT, measure_groups
-from bench.results import HEADINGS, NUMBERS, Measured, document, rows, verdict
+from bench.results import HEADINGS, NUMBERS, Measured, document, medians, rows, verdict
 from bench.run import BROKER_HEAP, measure_all
 from bench.watch import CopyFailed
 from mirror.cli.tables import print_table
@@ -48,16 +48,17 @@ def _measure_speed(directory: Path, arguments: Arguments) -> list[Measured]:
     wanted = [shapes.BY_NAME[name] for name in arguments.shapes]
     _say_settings(chosen)
     results: list[Measured] = []
-    for measured in measure_all(directory, wanted, chosen, arguments.record_count, _say):
+    for measured in measure_all(directory, wanted, chosen, arguments.rounds, arguments.record_count, _say):
         results.append(measured)
         _say(f"  {measured.records_per_s:,.0f} records/s, {measured.cpu_s:.1f} CPU s")
-    return results
+    return medians(results)
 
 
 def _print(arguments: Arguments, results: Sequence[Measured], carried: Sequence[Carried]) -> None:
     if arguments.speed:
-        size = f"{arguments.record_count:,} records of {shapes.RECORD_BYTES} bytes"
-        print_table(f"{size}, {shapes.PARTITION_COUNT} partitions", HEADINGS, rows(results), right=NUMBERS)
+        size = f"{arguments.record_count:,} records of {shapes.RECORD_BYTES} bytes, {shapes.PARTITION_COUNT} partitions"
+        of = f", medians of {arguments.rounds} rounds" if arguments.rounds > 1 else ""
+        print_table(size + of, HEADINGS, rows(results), right=NUMBERS)
         print(verdict(results))
     if arguments.groups:
         title = f"{GROUP_COUNT} groups that stand anywhere on a hostile source"

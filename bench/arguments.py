@@ -21,6 +21,7 @@ class Arguments:
     record_count: int
     shapes: tuple[str, ...]
     contenders: tuple[str, ...]
+    rounds: int
     json: bool
     # Which of the two tables.
     speed: bool = True
@@ -44,6 +45,13 @@ def parse(argv: Sequence[str] | None = None) -> Arguments:
     shapes = [shape.name for shape in SHAPES]
     _add_choice(parser, "--shapes", shapes)
     _add_choice(parser, "--contenders", [contender.name for contender in CONTENDERS])
+    parser.add_argument(
+        "--rounds",
+        type=_rounds,
+        default=1,
+        metavar="N",
+        help="let the contenders take turns so often, and print medians: for a machine whose speed changes",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout instead of the table")
     tables = parser.add_mutually_exclusive_group()
     tables.add_argument("--groups", action="store_true", help="only the table of consumer groups")
@@ -53,6 +61,7 @@ def parse(argv: Sequence[str] | None = None) -> Arguments:
         record_count=args.records,
         shapes=args.shapes,
         contenders=args.contenders,
+        rounds=args.rounds,
         json=args.json,
         speed=not args.groups,
         groups=not args.no_groups,
@@ -66,11 +75,22 @@ def _add_choice(parser: argparse.ArgumentParser, flag: str, known: Sequence[str]
     )
 
 
-def _record_count(text: str) -> int:
+def _rounds(text: str) -> int:
+    count = _whole_number(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{count} rounds measure nothing: at least 1")
+    return count
+
+
+def _whole_number(text: str) -> int:
     try:
-        count = int(text.replace("_", "").replace(",", ""))
+        return int(text.replace("_", "").replace(",", ""))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+
+
+def _record_count(text: str) -> int:
+    count = _whole_number(text)
     if count < RECORD_COUNT_MIN:
         raise argparse.ArgumentTypeError(f"{count:,} records are too few to measure: at least {RECORD_COUNT_MIN:,}")
     return count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from statistics import median
 from typing import Any
 
 from bench import contenders, shapes
@@ -40,6 +41,29 @@ class Measured:
     @property
     def is_right(self) -> bool:
         return self.copied_count == self.record_count
+
+
+def medians(results: Sequence[Measured]) -> list[Measured]:
+    """One line per contender and shape: each number the median of its rounds; a wrong count stays."""
+    rounds: dict[tuple[str, str], list[Measured]] = {}
+    for one in results:
+        rounds.setdefault((one.shape, one.contender), []).append(one)
+    return [_median(same) for same in rounds.values()]
+
+
+def _median(rounds: Sequence[Measured]) -> Measured:
+    wrong = [one for one in rounds if not one.is_right]
+    return Measured(
+        shape=rounds[0].shape,
+        contender=rounds[0].contender,
+        record_count=rounds[0].record_count,
+        copied_count=(wrong or rounds)[0].copied_count,
+        start_up_s=median(one.start_up_s for one in rounds),
+        seconds=median(one.seconds for one in rounds),
+        cpu_s=median(one.cpu_s for one in rounds),
+        copying_cpu_s=median(one.copying_cpu_s for one in rounds),
+        broker_cpu_s=median(one.broker_cpu_s for one in rounds),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,9 +23,9 @@ WARM_UP_COUNT = 100_000
 
 
 def measure_all(
-    directory: Path, shapes: Sequence[Shape], chosen: Sequence[Contender], record_count: int, say: Say
+    directory: Path, shapes: Sequence[Shape], chosen: Sequence[Contender], rounds: int, record_count: int, say: Say
 ) -> Iterator[Measured]:
-    """Every contender on every shape; results as they come."""
+    """Every contender on every shape, in turn, so many rounds; results as they come."""
     for shape in shapes:
         # A cluster per shape too, so that no contender meets the other shapes' data or their deletion.
         with _cluster("source", directory / shape.name) as source:
@@ -33,7 +33,7 @@ def measure_all(
             load.fill(source.bootstrap_servers, contenders.TOPIC, shape, record_count)
             found = batches.sizes_on_disk(source.brokers[0].node.data, contenders.TOPIC)
             say(f"{shape.label}: the mean batch on the log has {found}")
-            for contender in chosen:
+            for contender in [*chosen] * rounds:
                 yield _measure(directory / shape.name, source, shape, contender, record_count, say)
         shutil.rmtree(directory / shape.name)
 

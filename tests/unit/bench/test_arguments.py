@@ -38,6 +38,7 @@ def test_names_come_in_the_order_of_the_bench_however_they_are_written() -> None
     [
         (["--records", "many"], "'many' is no whole number"),
         (["--records", "100"], "too few to measure"),
+        (["--rounds", "0"], "at least 1"),
         (["--shapes", "16k-lz4,4k"], "4k is not among 128k, 16k-lz4, 2k-lz4"),
         (["--shapes", ","], "nothing is not among"),
         (["--groups", "--no-groups"], "not allowed with argument"),

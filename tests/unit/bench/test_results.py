@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench.results import HEADINGS, Measured, document, is_promise_kept, ratios, rows, verdict
+from bench.results import HEADINGS, Measured, document, is_promise_kept, medians, ratios, rows, verdict
 
 MM2 = Measured(
     shape="16k-lz4",
@@ -28,6 +28,13 @@ def test_ratios_are_multiples_of_mm2_on_the_same_shape() -> None:
     against = ratios(AIRMIRROR, [elsewhere, MM2, AIRMIRROR])
     assert against is not None
     assert (against.rate, against.cpu, against.copying_cpu) == (2.0, 0.5, 0.25)
+
+
+def test_rounds_are_told_as_medians_and_one_wrong_count_is_not_hidden() -> None:
+    rounds = [replace(AIRMIRROR, seconds=seconds, cpu_s=cpu_s) for seconds, cpu_s in ((9.0, 30.0), (14.0, 20.0))]
+    wrong = replace(AIRMIRROR, copied_count=1_999_999)
+    assert medians([MM2, rounds[0], MM2, wrong, MM2, rounds[1]]) == [MM2, wrong]
+    assert medians([AIRMIRROR, *rounds]) == [AIRMIRROR]
 
 
 @pytest.mark.parametrize(
