@@ -37,12 +37,13 @@ down: ## stop what `make demo` or `make up` started
 
 # Most of a test's time is waiting for a broker, Spark or Airflow to start: three at a time fill two cores.
 WORKERS ?= 3
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 test: setup ## all tests, each fault once; what CI runs
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(ARGS)
+	@$(PYTEST) $(ARGS)
 
 test-faults: setup ## kills at every named point, each five times, and what else takes long (an hour)
-	@AIRMIRROR_FAULT_REPEATS=5 $(BIN)/python -m pytest -m "faults or long" $(ARGS)
+	@AIRMIRROR_FAULT_REPEATS=5 $(PYTEST) -m "faults or long" $(ARGS)
 
 check: setup ## style, types, import rules
 	@$(BIN)/ruff check
