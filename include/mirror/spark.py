@@ -128,12 +128,17 @@ def _start(master: str | None, name: str) -> Any:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1") if (master or "").startswith("local") else None
     for key, value in QUICK_START.items():
         os.environ.setdefault(key, value)
+    from py4j.protocol import INPUT_CONVERTER
     from pyspark import SparkConf, SparkContext
 
+    # No array of numpy's is ever handed to the JVM here, and to look for one PySpark loads pandas: a second and a half.
+    INPUT_CONVERTER[:] = [one for one in INPUT_CONVERTER if not type(one).__name__.startswith("Numpy")]
     conf = SparkConf().setAppName(name)
     if master is not None:
         conf.setMaster(master)
     conf.setIfMissing("spark.master", LOCAL_MASTER)
+    if conf.get("spark.master", LOCAL_MASTER).startswith("local"):
+        conf.setIfMissing("spark.python.daemon.module", "mirror.spark_daemon")
     conf.setExecutorEnv("AIRMIRROR_DRIVER_PID", str(os.getpid()))  # whom the fault suite strikes from a worker
     conf.set("spark.speculation", "false")  # a second attempt beside the first would only fence it
     conf.setIfMissing("spark.ui.enabled", "false")
