@@ -14,7 +14,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED) ## .venv with the pinned packages and the airmirror command, and Kafka's jars; run again, it does nothing
-	@$(BIN)/python -m world.jars
+	@$(BIN)/python -m world.archive
 
 # Never emptied: services of `make demo` may be running from it. For another Python: make clean.
 $(INSTALLED): requirements.txt requirements-dev.txt pyproject.toml

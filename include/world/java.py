@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 # Quick to start rather than quick in the long run: a test's broker lives for seconds.
-QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
+_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
 
 _LOGGING = """\
 rootLogger.level = {level}
@@ -34,19 +34,31 @@ def logging_file(directory: Path, level: str = "INFO", target: str = "SYSTEM_OUT
     return path
 
 
+def archive(jars: Path) -> Path:
+    """Where the jars' classes are kept as a JVM has them in memory (world.archive): reading them is half a start."""
+    return jars / "classes.jsa"
+
+
+def quick(jars: Path) -> list[str]:
+    """Options for a JVM that is to be there soon, and need not be fast."""
+    kept = archive(jars)
+    # One that is of another JVM or place is passed over, with a word on stdout that nobody asked for.
+    return [*_QUICK, *([f"-XX:SharedArchiveFile={kept}", "-Xlog:disable"] if kept.is_file() else [])]
+
+
 def command(
     main_class: str,
     *arguments: str,
     jars: Path,
     logging: Path,
     heap: str = "384m",
-    options: Sequence[str] = QUICK,
+    options: Sequence[str] | None = None,
 ) -> list[str]:
-    """The command line for a main class of the jars in a directory."""
+    """The command line for a main class of the jars in a directory; without options, quick to start."""
     return [
         executable(),
         f"-Xmx{heap}",
-        *options,
+        *(quick(jars) if options is None else options),
         f"-Dlog4j2.configurationFile={logging}",
         "-Djava.awt.headless=true",
         "-cp",

@@ -53,7 +53,7 @@ class KafkaCluster:
         properties: Mapping[str, str] | None = None,
         security: Security = _NO_SECURITY,
         heap: str = "384m",
-        options: Sequence[str] = java.QUICK,
+        options: Sequence[str] | None = None,
         detach: bool = False,
     ) -> None:
         self.name = name

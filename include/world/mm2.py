@@ -35,7 +35,7 @@ class MirrorMaker2(Process):
         *,
         name: str = "mm2",
         heap: str = "512m",
-        options: Sequence[str] = java.QUICK,
+        options: Sequence[str] | None = None,
         arguments: Sequence[str] = (),
     ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
