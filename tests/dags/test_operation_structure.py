@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dags.test_structure import DAGS, MEASURE, parse  # noqa: F401 - a fixture
+from dags.test_structure import measured, parse  # noqa: F401 - a fixture
 from flow_files import write_file
 
 Parse = Callable[..., Any]
@@ -118,16 +115,5 @@ def test_the_start_of_a_task_builds_only_its_dag(operations: Parse, monkeypatch:
 
 
 def test_operations_are_parsed_without_spark_or_kafka(tmp_path: Path) -> None:
-    environment = {**os.environ, "AIRMIRROR_CONFIG": str(write_file(tmp_path, flows=BOTH))}
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(DAGS / "operations.py")],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    (line,) = (line for line in done.stdout.splitlines() if line.startswith("MEASURED"))
-    _, count, _, *heavy = line.split()
-    assert (int(count), heavy) == (len(OPERATIONS), [])
+    count, _, heavy = measured("operations.py", write_file(tmp_path, flows=BOTH))
+    assert (count, heavy) == (len(OPERATIONS), [])
