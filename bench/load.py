@@ -25,15 +25,20 @@ def fill(bootstrap_servers: str, topic: str, shape: Shape, count: int) -> None:
 
     producer = Producer({"bootstrap.servers": bootstrap_servers, **producer_settings(shape), "on_delivery": report})
     for key, value, partition in records(count):
-        while True:
-            try:
-                producer.produce(topic, value, key, partition)
-                break
-            except BufferError:
-                producer.poll(0.05)
+        send(producer, topic, partition, key, value)
     left = producer.flush(_DEADLINE_S)
     if left or refused:
         raise RuntimeError(f"{topic} could not be filled: {left} records not acknowledged, {refused[:1]}")
+
+
+def send(producer: Producer, topic: str, partition: int, key: bytes, value: bytes) -> None:
+    """Give the producer one record, waiting for room where its queue is full."""
+    while True:
+        try:
+            producer.produce(topic, value, key, partition)
+            return
+        except BufferError:
+            producer.poll(0.05)
 
 
 def make_topic(bootstrap_servers: str, topic: str) -> None:

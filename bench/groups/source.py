@@ -10,6 +10,7 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from bench.groups.reading import read_all
+from bench.load import send
 from mirror.kafka.cluster import Cluster
 from mirror.kafka.configs import SettingChange, alter_settings
 from mirror.kafka.values import NewTopic
@@ -80,7 +81,7 @@ class HostileSource:
 
     def _transaction(self, topic: str, count: int) -> None:
         self._transactional.begin_transaction()
-        self._write(self._transactional, self._records(topic, count))
+        _write(self._transactional, self._records(topic, count))
         if self._rng.random() < 0.25:
             self._transactional.flush(_DEADLINE_S)
             self._transactional.abort_transaction(_DEADLINE_S)
@@ -88,16 +89,7 @@ class HostileSource:
             self._transactional.commit_transaction(_DEADLINE_S)
 
     def _write_plain(self, records: Iterable[Record]) -> None:
-        self._write(self._plain, records)
-
-    def _write(self, producer: Producer, records: Iterable[Record]) -> None:
-        for topic, partition, key, value in records:
-            while True:
-                try:
-                    producer.produce(topic, value, key, partition)
-                    break
-                except BufferError:
-                    producer.poll(0.05)
+        _write(self._plain, records)
 
     def _purge(self, topic: str) -> None:
         """Delete the head of each partition, as retention does."""
@@ -124,6 +116,11 @@ class HostileSource:
         for error in alter_settings(cluster, {topic: changes}).values():
             if error is not None:
                 raise error
+
+
+def _write(producer: Producer, records: Iterable[Record]) -> None:
+    for record in records:
+        send(producer, *record)
 
 
 def _wait_until(holds: Callable[[], bool], what: str) -> None:
