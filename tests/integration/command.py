@@ -35,14 +35,19 @@ class Outcome:
         return found
 
 
+def slots_in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands that copy or compare do it in this process."""
+    monkeypatch.setattr(copy, "make_executor", lambda master, flow: nullcontext(InProcessExecutor(2)))
+    monkeypatch.setattr(verify, "make_executor", lambda master, flow: nullcontext(execution.InProcessExecutor(2)))
+
+
 class Command:
     """Runs commands on one flow's file; FLOW is filled in."""
 
     def __init__(self, flow: Mirrored, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self._flow = flow
         self._capsys = capsys
-        monkeypatch.setattr(copy, "make_executor", lambda master, flow: nullcontext(InProcessExecutor(2)))
-        monkeypatch.setattr(verify, "make_executor", lambda master, flow: nullcontext(execution.InProcessExecutor(2)))
+        slots_in_threads(monkeypatch)
         monkeypatch.delenv("AIRMIRROR_RUN_BY", raising=False)
 
     def __call__(self, name: str, *arguments: str) -> Outcome:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,15 +11,13 @@ from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as ClientTopicPartition
 
 from integration import records
-from integration.command import Outcome
+from integration.command import Outcome, slots_in_threads
 from integration.copying import make_topic
 from integration.records import numbered
-from mirror.cli import copy, verify
+from mirror.cli import copy
 from mirror.cli.main import main
-from mirror.copy.execution import InProcessExecutor
 from mirror.kafka.cluster import Cluster
 from mirror.operations.legacy import run as rounds
-from mirror.verify import execution
 from world.kafka import KafkaCluster
 
 Run = Callable[..., Outcome]
@@ -71,9 +68,8 @@ def pair(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Pair:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(copy, "make_executor", lambda master, flow: nullcontext(InProcessExecutor(2)))
+    slots_in_threads(monkeypatch)
     monkeypatch.setattr("mirror.cli.legacy.make_executor", copy.make_executor)
-    monkeypatch.setattr(verify, "make_executor", lambda master, flow: nullcontext(execution.InProcessExecutor(2)))
 
     def call(*arguments: str) -> Outcome:
         capsys.readouterr()

@@ -6,20 +6,17 @@ import re
 import shlex
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer
 
 from integration import records
+from integration.command import slots_in_threads
 from integration.copying import make_topic
 from integration.records import DEADLINE_S, numbered
-from mirror.cli import copy, verify
 from mirror.cli.main import main
-from mirror.copy.execution import InProcessExecutor
 from mirror.kafka.cluster import Cluster
-from mirror.verify import execution
 from world import project
 from world.kafka import KafkaCluster
 
@@ -111,8 +108,7 @@ def steps(mark: str) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copy, "make_executor", lambda master, flow: nullcontext(InProcessExecutor(2)))
-    monkeypatch.setattr(verify, "make_executor", lambda master, flow: nullcontext(execution.InProcessExecutor(2)))
+    slots_in_threads(monkeypatch)
 
 
 @pytest.mark.usefixtures("_in_this_process")
