@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import DAG
+from airflow.sdk import DAG, BaseOperator
 
 from mirror.airflow.retries import RETRY_ARGUMENTS
 from mirror.config import Flow
@@ -21,3 +21,14 @@ def flow_dag(flow: Flow, suffix: str, **arguments: Any) -> DAG:
         default_args={"owner": "airmirror", **RETRY_ARGUMENTS},
         **arguments,
     )
+
+
+class FlowOperator(BaseOperator):
+    """A task on one flow. What it does is imported when it runs: Dag files are parsed again and again.
+
+    Not `@task`, which takes twice as long to build: a file of a hundred flows has hundreds of these.
+    """
+
+    def __init__(self, *, flow: Flow, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._flow = flow

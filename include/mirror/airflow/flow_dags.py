@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
-from airflow.sdk import DAG, Param, get_current_context, task
+from airflow.sdk import DAG, Context, Param
 
 from mirror.airflow.assets import topics_asset_of
 from mirror.airflow.copy_operator import CopyFlowOperator
-from mirror.airflow.dag import flow_dag
+from mirror.airflow.dag import FlowOperator, flow_dag
 from mirror.airflow.descriptions import describe_copy, describe_topics
 from mirror.airflow.upkeep_dags import acls_dag, configs_dag, groups_dag, heartbeats_dag
 from mirror.config import Configuration, Flow
@@ -19,6 +19,33 @@ from mirror.config import options as opt
 # Ends a copy that hangs, so that its flow is not blocked for good. What it committed stays and the retry goes on from
 # there, so that a first copy of many hours loses a few seconds and Spark's start to it.
 COPY_TIMEOUT = timedelta(hours=6)
+
+
+class DiscoverOperator(FlowOperator):
+    """Tells which topics are missing or too small."""
+
+    def execute(self, context: Context) -> dict[str, Any]:
+        from mirror.airflow.topic_tasks import discover_topics
+
+        return discover_topics(self._flow, context)
+
+
+class CreateTopicsOperator(FlowOperator):
+    """Makes what `discover` told."""
+
+    def execute(self, context: Context) -> dict[str, Any]:
+        from mirror.airflow.topic_tasks import create_topics
+
+        return create_topics(self._flow, context["ti"].xcom_pull(task_ids="discover"))
+
+
+class LookOperator(FlowOperator):
+    """Tells whether there is something to copy."""
+
+    def execute(self, context: Context) -> dict[str, Any]:
+        from mirror.airflow.look_task import look_at_flow
+
+        return look_at_flow(self._flow, context)
 
 
 def dags_of(configuration: Configuration, *, only: str | None = None) -> Iterator[DAG]:
@@ -42,20 +69,13 @@ def _topics_dag(configuration: Configuration, flow: Flow) -> DAG:
         schedule=interval if flow[opt.REFRESH_TOPICS_ENABLED] else None,
         doc_md=describe_topics(configuration, flow),
     ) as dag:
-
-        @task(task_id="discover", task_display_name="discover what is missing")
-        def discover_task() -> dict[str, Any]:
-            from mirror.airflow.topic_tasks import discover_topics
-
-            return discover_topics(flow, get_current_context())
-
-        @task(task_id="create_topics", task_display_name="create and grow topics", outlets=[topics_asset_of(flow)])
-        def create_task(plan: dict[str, Any]) -> dict[str, Any]:
-            from mirror.airflow.topic_tasks import create_topics
-
-            return create_topics(flow, plan)
-
-        create_task(cast("dict[str, Any]", discover_task()))
+        discover = DiscoverOperator(task_id="discover", task_display_name="discover what is missing", flow=flow)
+        discover >> CreateTopicsOperator(
+            task_id="create_topics",
+            task_display_name="create and grow topics",
+            flow=flow,
+            outlets=[topics_asset_of(flow)],
+        )
     return dag
 
 
@@ -84,21 +104,14 @@ def _copy_dag(configuration: Configuration, flow: Flow) -> DAG:
             ),
         },
     ) as dag:
-
-        @task(task_id="look", task_display_name="look at both clusters")
-        def look_task() -> dict[str, Any]:
-            from mirror.airflow.look_task import look_at_flow
-
-            return look_at_flow(flow, get_current_context())
-
-        copy = CopyFlowOperator(
+        look = LookOperator(task_id="look", task_display_name="look at both clusters", flow=flow)
+        look >> CopyFlowOperator(
             task_id="copy",
             task_display_name="copy on Spark",
             flow=flow,
             config_path=configuration.path,
             execution_timeout=COPY_TIMEOUT + timedelta(seconds=flow[opt.COPY_WINDOW_SECONDS]),
         )
-        look_task() >> copy
     return dag
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import DAG, AssetOrTimeSchedule, BaseOperator, Context, DeltaTriggerTimetable
+from airflow.sdk import DAG, AssetOrTimeSchedule, Context, DeltaTriggerTimetable
 
 from mirror.airflow.assets import asset_of, topics_asset_of
-from mirror.airflow.dag import flow_dag
+from mirror.airflow.dag import FlowOperator, flow_dag
 from mirror.airflow.descriptions import describe_acls, describe_configs, describe_groups, describe_heartbeats
 from mirror.config import Configuration, Flow
 from mirror.config import options as opt
@@ -18,15 +18,8 @@ from mirror.config.options import Option
 HEARTBEATS_AT_LEAST = GROUPS_AT_LEAST = 60
 
 
-class UpkeepOperator(BaseOperator):
-    """Runs the function of `upkeep_tasks` that has the task's name, on one flow.
-
-    Not `@task`, which takes twice as long to build: a file of a hundred flows has hundreds of these.
-    """
-
-    def __init__(self, *, flow: Flow, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self._flow = flow
+class UpkeepOperator(FlowOperator):
+    """Runs the function of `upkeep_tasks` that has the task's name."""
 
     def execute(self, context: Context) -> dict[str, Any]:
         from mirror.airflow.upkeep_tasks import TASKS
