@@ -41,6 +41,8 @@ def _room(item: pytest.Item) -> str:
 _TOGETHER = {
     "tests/dags/": "Airflow",
     "tests/interop/": "the clusters beside MM2",
+    "tests/integration/test_acls.py": "clusters that check rights",
+    "tests/integration/test_verify_structure.py": "clusters that check rights",
     "tests/integration/test_provenance.py": "three clusters",
     "tests/integration/test_topologies.py": "three clusters",
 }

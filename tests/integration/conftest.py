@@ -11,6 +11,7 @@ from integration.command import Command
 from integration.copying import Mirrored
 from integration.crossing import Groups
 from world.kafka import KafkaCluster, running
+from world.server_properties import Security
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +39,13 @@ def airmirror(flow: Mirrored, capsys: pytest.CaptureFixture[str], monkeypatch: p
 def groups(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> Groups:
     """Such a flow with consumer groups."""
     return Groups(tmp_path, east, west)
+
+
+@pytest.fixture(scope="session")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[KafkaCluster, KafkaCluster]]:
+    """Two clusters that check rights; tests use topics of their own."""
+    security = Security(listeners=("SASL_PLAINTEXT",), users={"nobody": "nobody-secret"}, authorizer=True)
+    directory = tmp_path_factory.mktemp("guarded")
+    source, target = (KafkaCluster(name, directory, security=security) for name in ("source", "target"))
+    with running(source, target):
+        yield source, target

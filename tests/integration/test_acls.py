@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,24 +28,9 @@ from mirror.kafka.cluster import Cluster
 from mirror.operations.failover_plan import FailoverRequest, plan_failover
 from mirror.topics import AclSummary, apply_acls, compare_acls
 from mirror.topics.forwarding import clusters_of
-from world.kafka import KafkaCluster, start_together
-from world.server_properties import Security
+from world.kafka import KafkaCluster
 
 PRUNE = "airmirror.acls.prune = true"
-GUARDED = Security(listeners=("SASL_PLAINTEXT",), users={"nobody": "nobody-secret"}, authorizer=True)
-
-
-@pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[KafkaCluster, KafkaCluster]]:
-    """Two clusters that check rights; tests use topics of their own."""
-    directory = tmp_path_factory.mktemp("guarded")
-    source, target = (KafkaCluster(name, directory, security=GUARDED) for name in ("source", "target"))
-    try:
-        start_together(source, target)
-        yield source, target
-    finally:
-        source.kill()
-        target.kill()
 
 
 @pytest.fixture
