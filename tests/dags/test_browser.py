@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import urllib.parse
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from dags.airflow_world import AirflowWorld, wait_until
 from dags.browser import MISSING, Browser, is_there
+from dags.operating import read_the_plan
 from dags.rehearsed import GROUPS, UNCOPIED
 from mirror.config import Flow
 
@@ -20,9 +20,6 @@ pytestmark = [
 
 DAG = "mirror.drill"
 FORM = "//*[@role='dialog'][.//*[text()='Run Parameters']]"
-# Seconds that a person looks at a plan. One who answers within the first was seen to fail the task: Airflow takes the
-# end of its first half for the end of the whole.
-READING_S = 6
 
 
 def test_form_plan_approval_and_report_in_a_real_browser(
@@ -39,8 +36,7 @@ def test_form_plan_approval_and_report_in_a_real_browser(
         for seen in (f"Drill of {rehearsed.id}: the plan", *(airflow_world.topic(group) for group in GROUPS)):
             assert seen in browser.text
         browser.picture("the plan")
-        read_until = time.monotonic() + READING_S
-        wait_until(lambda: time.monotonic() > read_until, "the plan to be read")
+        read_the_plan()
         browser.click("//button[normalize-space()='Approve']")
         assert airflow_world.rest.wait_run(DAG, run, 240) == "success", airflow_world.states(DAG, run)
         assert set(airflow_world.states(DAG, run).values()) == {"success"}

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import time
-import urllib.error
-import urllib.parse
-import urllib.request
-from typing import Any
-
 import pytest
 
 from dags.airflow_world import AirflowWorld, wait_until
+from dags.operating import answer, fetch, page_of, plan_of, report_of
 from dags.rehearsed import GROUPS, UNCOPIED
 from mirror.config import Flow
 from mirror.copy.links import links_of
@@ -21,22 +16,6 @@ from mirror.wire.checkpoint import Checkpoint
 pytestmark = pytest.mark.slow
 
 DAG = "mirror.drill"
-
-
-def report_of(world: AirflowWorld, run: str, operation: str = "drill") -> str:
-    """The address that the task's link leads to."""
-    quoted = urllib.parse.quote(run, safe="")
-    answer = world.rest.get(f"/api/v2/dags/mirror.{operation}/dagRuns/{quoted}/taskInstances/{operation}/links")
-    return str(answer["extra_links"]["Report"])
-
-
-def fetch(url: str, token: str | None = None) -> tuple[int, str]:
-    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})
-    try:
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as answer:
-            return int(answer.status), answer.read().decode()
-    except urllib.error.HTTPError as refused:
-        return refused.code, refused.read().decode()
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +37,7 @@ def test_without_approval_the_drill_goes_on_by_itself(airflow_world: AirflowWorl
 def test_a_report_is_open_to_those_who_may_read_results_and_to_nobody_else(
     airflow_world: AirflowWorld, drilled: str
 ) -> None:
-    url = report_of(airflow_world, drilled)
+    url = report_of(airflow_world, drilled, "drill")
     status, page = fetch(url, airflow_world.airflow.rest_as("viewer").token())
     assert (status, f"<td>{airflow_world.topic(GROUPS[0])}</td>" in page) == (200, True)
     assert fetch(url)[0] == 401
@@ -71,23 +50,12 @@ def test_a_report_is_open_to_those_who_may_read_results_and_to_nobody_else(
 def test_a_rejected_plan_does_nothing(airflow_world: AirflowWorld, drilled: str, rehearsed: Flow) -> None:
     world = airflow_world
     run = world.trigger(DAG, {"flow": rehearsed.id})
-    wait_until(lambda: world.states(DAG, run)["approve"] == "awaiting_input", "the plan to be approved")
-    (detail,) = world.rest.get(f"/api/v2/dags/{DAG}/dagRuns/{urllib.parse.quote(run, safe='')}/hitlDetails")[
-        "hitl_details"
-    ]
+    detail = plan_of(world, DAG, run)
     assert world.topic(GROUPS[0]) in detail["body"]
     assert detail["subject"] == f"Drill of {rehearsed.id}: go ahead?"
-    # One who answers within the first second fails the task: Airflow takes the end of its first half for its end.
-    read_until = time.monotonic() + 6
-    wait_until(lambda: time.monotonic() > read_until, "the plan to be read")
-    answer(world, run, "Reject")
+    answer(world, DAG, run, "Reject")
     assert world.rest.wait_run(DAG, run) == "success"
     assert world.states(DAG, run) == {"plan": "success", "approve": "success", "drill": "skipped"}
-
-
-def answer(world: AirflowWorld, run: str, option: str) -> Any:
-    place = f"/api/v2/dags/{DAG}/dagRuns/{urllib.parse.quote(run, safe='')}/taskInstances/approve/-1/hitlDetails"
-    return world.rest.patch(place, {"chosen_options": [option], "params_input": {}})
 
 
 def test_a_mistyped_param_is_refused_without_a_retry(airflow_world: AirflowWorld, drilled: str) -> None:
@@ -114,8 +82,8 @@ def test_a_failed_drill_fails_its_run_once_and_keeps_its_report(
     run, state = world.run(DAG, {"flow": rehearsed.id, "approval": False, "groups": group})
     assert (state, world.task(DAG, run, "drill")["try_number"]) == ("failed", 1)
     assert world.rest.xcom(DAG, run, "drill")["passed"] is False
-    status, page = fetch(report_of(world, run), world.rest.token())
-    assert (status, "FAILED" in page, "has another key, value or headers" in page) == (200, True, True)
+    page = page_of(world, run, "drill")
+    assert ("FAILED" in page, "has another key, value or headers" in page) == (True, True)
 
 
 @pytest.mark.long("Spark inside Airflow, which copies show, too")
@@ -127,8 +95,7 @@ def test_a_verification_compares_in_spark_and_asks_nobody(
     report = airflow_world.rest.xcom("mirror.verify", run, "verify")
     assert (report["equal"], report["scope"]) == (True, "the newest 50 offsets of each partition")
     assert report["records"] >= 140
-    status, page = fetch(report_of(airflow_world, run, "verify"), airflow_world.rest.token())
-    assert (status, "equal" in page) == (200, True)
+    assert "equal" in page_of(airflow_world, run, "verify")
 
 
 def test_after_a_failover_the_flows_own_dags_skip(airflow_world: AirflowWorld, drilled: str, rehearsed: Flow) -> None:
@@ -139,8 +106,7 @@ def test_after_a_failover_the_flows_own_dags_skip(airflow_world: AirflowWorld, d
     assert (report["flow"], report["mode"]) == (rehearsed.id, "unplanned")
     moved = {group["group"] for group in report["groups"] if group["outcome"] == "moved"}
     assert {world.topic(group) for group in GROUPS} <= moved
-    status, page = fetch(report_of(world, run, "failover"), world.rest.token())
-    assert (status, "What to type next" in page) == (200, True)
+    assert "What to type next" in page_of(world, run, "failover")
     late, state = world.run(f"{rehearsed.slug}.copy")
     assert (state, set(world.states(f"{rehearsed.slug}.copy", late).values())) == ("success", {"skipped"})
     again, state = world.run(DAG, {"flow": rehearsed.id, "approval": False})
