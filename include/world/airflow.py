@@ -158,6 +158,8 @@ class AirflowStandalone:
             "DAG_PROCESSOR__REFRESH_INTERVAL": 10,
             # Seconds, not five: on a busy machine a task that waits for the API server would be given up for dead.
             "WORKERS__EXECUTION_API_TIMEOUT": 30,
+            # Not five: after a start the first tasks call before the API server listens, and would lose tries to that.
+            "WORKERS__EXECUTION_API_RETRIES": 10,
         }
         return {"AIRFLOW_HOME": str(self.home)} | {f"AIRFLOW__{key}": str(value) for key, value in settings.items()}
 

@@ -75,7 +75,7 @@ class AirflowRest:
         return list(self.get("/api/v2/importErrors")["import_errors"])
 
     def pause(self, dag: str, paused: bool = True) -> None:
-        self.patch(_dag(dag), {"is_paused": paused})
+        self._send("PATCH", _dag(dag), {"is_paused": paused}, self.token(), attempts=_ATTEMPTS)
 
     def health(self) -> dict[str, str]:
         """Each component's state; empty as long as nobody answers."""
@@ -85,7 +85,9 @@ class AirflowRest:
             return {}
         return {name: str((part or {}).get("status")) for name, part in answer.items()}
 
-    def _send(self, method: str, path: str, body: Mapping[str, Any] | None, token: str | None) -> Any:
+    def _send(
+        self, method: str, path: str, body: Mapping[str, Any] | None, token: str | None, *, attempts: int = 1
+    ) -> Any:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
@@ -93,14 +95,16 @@ class AirflowRest:
         request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)
         # No proxy of this machine stands between us and loopback.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        # Asking twice does no harm; a busy machine's API server may let one question wait for half a minute.
-        for attempts_left in reversed(range(_ATTEMPTS if method == "GET" else 1)):
+        # Asking twice does no harm, nor does saying the same twice: a busy machine's API server may let a question wait
+        # for half a minute, or answer 500 because SQLite is locked.
+        for attempts_left in reversed(range(_ATTEMPTS if method == "GET" else attempts)):
             try:
                 with opener.open(request, timeout=_TIMEOUT_S) as answer:
                     return json.loads(answer.read() or b"null")
             except urllib.error.HTTPError as refused:
-                refused.add_note(f"{method} {path}: {refused.read().decode(errors='replace')[:2000]}")
-                raise
+                if refused.code < 500 or not attempts_left:
+                    refused.add_note(f"{method} {path}: {refused.read().decode(errors='replace')[:2000]}")
+                    raise
             except TimeoutError as late:
                 if not attempts_left:
                     late.add_note(f"{method} {path}: no answer in {_TIMEOUT_S} s")
