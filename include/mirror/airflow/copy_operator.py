@@ -34,10 +34,13 @@ class CopyFlowOperator(SparkJobOperator):
 
     def execute(self, context: Context) -> dict[str, Any]:  # type: ignore[override]  # the parent returns nothing
         from mirror.airflow.runs import run_of, wait_for_turn
+        from mirror.copy.gate import require_flow_forward
 
         run = run_of(self._flow, context)
         require_client_mode()
         with skipped_when_another_run_owns_the_flow():
+            # The look was before this task, perhaps days: Spark is not started for a flow that is turned meanwhile.
+            require_flow_forward(self._flow)
             wait_for_turn(self._flow, run, self.log.info)
             document = self._copy(run)
             summary = {**summary_of(document), **_lag(self._flow)}
