@@ -23,7 +23,7 @@ from mirror.operations.failback_preview import plan_failback
 from mirror.operations.failback_request import FailbackRequest
 from mirror.operations.failover import run_failover
 from mirror.operations.failover_plan import FailoverRequest, plan_failover
-from mirror.operations.pages import html_page
+from mirror.operations.pages import count, html_page
 from mirror.operations.report import Tells, markdown
 from mirror.operations.verify_page import told_plan as told_verify_plan
 from mirror.operations.verify_page import told_report as told_verification
@@ -173,8 +173,8 @@ def verified(document: Mapping[str, Any]) -> Shown:
     if not document["equal"]:
         failed = sum("error" in partition for partition in document["partitions"])
         error = VerificationFailed(
-            f"flow {document['flow']}: {document['differences']} differences, {failed} partitions could not be "
-            "compared; the report names them",
+            f"flow {document['flow']}: {count(document['differences'], 'difference')}, {count(failed, 'partition')} "
+            "could not be compared; the report names them",
             next_step=f"airmirror verify '{document['flow']}' --json lists each partition with its offsets",
             flow=document["flow"],
         )

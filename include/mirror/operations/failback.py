@@ -13,7 +13,6 @@ from dataclasses import asdict
 from mirror.config import Flow, known_as
 from mirror.copy.execution import Executor, InProcessExecutor
 from mirror.copy.progress import Progress, SilentProgress
-from mirror.errors import UsageRefused
 from mirror.kafka.cluster import Cluster
 from mirror.operations.failback_copies import ReturnCopies
 from mirror.operations.failback_ground import return_links, survey_sides
@@ -22,7 +21,7 @@ from mirror.operations.failback_plan import BothSides
 from mirror.operations.failback_points import Points, points_of
 from mirror.operations.failback_preparation import prepare
 from mirror.operations.failback_report import FailbackReport
-from mirror.operations.failback_request import STEPS, TITLES, FailbackRequest
+from mirror.operations.failback_request import STEPS, TITLES, FailbackRequest, is_over, require_failed_over
 from mirror.operations.steps import Facts, Journal, Step, alone, fitting
 from mirror.operations.turning import turn, turn_return
 from mirror.wire.flow_state import Operation
@@ -65,33 +64,20 @@ class _Failback:
     def run(self) -> FailbackReport:
         with alone(self._flow, self._target, self._progress.say):
             known = self._journal.open("failback")
-            if self._is_over(known):
+            if is_over(known, self._journal.direction):
                 return self._told_again(known)
             if not self._journal.is_under_way:
-                self._require_failed_over()
+                require_failed_over(self._flow.id, self._journal.direction)
                 survey_sides(self._flow, self._home, self._source, self._target)  # both answer, before anything changes
             self._journal.begin("failback", asdict(self._request))
             self._journal.carry_out(self._steps(), self._progress.say)
             return self._report()
-
-    def _is_over(self, known: Operation | None) -> bool:
-        now = self._journal.direction
-        return known is not None and now is not None and now.is_forward and now.operation == known.operation
 
     def _told_again(self, known: Operation | None) -> FailbackReport:
         if known is not None and "report" in known.facts:
             self._progress.say(f"{self._flow} came back before: this is the report of {known.operation}")
             return FailbackReport.from_json(known.facts["report"])
         return self._report()  # killed between its last step and its report
-
-    def _require_failed_over(self) -> None:
-        now = self._journal.direction
-        if now is None or now.state != "failed-over":
-            raise UsageRefused(
-                f"{self._flow.id} goes forward: there is nothing to bring back",
-                next_step="airmirror flows",
-                flow=self._flow.id,
-            )
 
     def _steps(self) -> list[Step]:
         acts: Mapping[str, Callable[[], Facts]] = {

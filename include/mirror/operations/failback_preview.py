@@ -13,7 +13,7 @@ from mirror.operations.failback_ground import survey_sides
 from mirror.operations.failback_plan import Log, PartitionReturn
 from mirror.operations.failback_points import points_of
 from mirror.operations.failback_preparation import list_survivors, plan_all
-from mirror.operations.failback_request import STEPS, TITLES, FailbackRequest
+from mirror.operations.failback_request import STEPS, TITLES, FailbackRequest, is_over, require_failed_over
 from mirror.operations.report import Section
 from mirror.operations.steps import Journal
 
@@ -33,6 +33,8 @@ class FailbackPlan:
     survivors_choice: str
     partitions: tuple[PartitionReturn, ...]
     survivors: tuple[Mapping[str, Any], ...]
+    # Why nothing would be done; empty where something would.
+    idle: str = ""
 
     @property
     def to_return(self) -> int:
@@ -48,10 +50,13 @@ class FailbackPlan:
             "partitions": [each.to_json() for each in self.partitions],
             "survivors": list(self.survivors),
             "survivors_choice": self.survivors_choice,
+            "idle": self.idle,
         }
 
     def sections(self) -> tuple[Section, ...]:
         """The plan as a person reads it."""
+        if self.idle:
+            return (Section(heading=f"Failback of {self.flow}, which is {self.state}", text=(self.idle,)),)
         steps = tuple((TITLES[name], "done before" if name in self.done else "") for name in STEPS)
         returns = tuple(
             (str(each.remote), str(each.partition), f"{each.boundary:,}", f"{each.to_return:,}", each.log.value)
@@ -90,6 +95,9 @@ def plan_failback(flow: Flow, home: Flow, request: FailbackRequest) -> FailbackP
         journal = Journal(flow, target)
         known = journal.adopt("failback", sides.control)
         under_way = known if known is not None and journal.is_under_way else None
+        is_done = is_over(known, journal.direction)
+        if under_way is None and not is_done:
+            require_failed_over(flow.id, journal.direction)
         points = points_of(sides.control, under_way.operation) if under_way else {}
         rest = plan_all(sides, [p for p in sides.partitions if p not in points])
         plans = tuple(sorted([*points.values(), *rest], key=lambda plan: plan.partition))
@@ -102,4 +110,5 @@ def plan_failback(flow: Flow, home: Flow, request: FailbackRequest) -> FailbackP
         survivors_choice=request.survivors,
         partitions=plans,
         survivors=tuple(survivors),
+        idle=f"{flow.id} came back before: nothing would be done, its report would be told again." if is_done else "",
     )

@@ -27,7 +27,15 @@ from mirror.operations.failover_ground import (
     rights_lacking,
     survey_target,
 )
-from mirror.operations.failover_plan import PLANNED, TITLES, UNPLANNED, FailoverRequest, refuse_returning, target_of
+from mirror.operations.failover_plan import (
+    PLANNED,
+    TITLES,
+    UNPLANNED,
+    FailoverRequest,
+    refuse_returning,
+    target_of,
+    unplanned_if_unreachable,
+)
 from mirror.operations.failover_report import FailoverReport
 from mirror.operations.steps import Facts, Journal, Step, alone, fitting
 from mirror.operations.turning import turn
@@ -74,7 +82,8 @@ class _Failover:
                 return self._told_again(known, direction)
             if self._request.planned and not self._journal.is_under_way:
                 self._progress.say(TITLES["look"])
-                self._drain.look(self._request.producers_still_write)
+                with unplanned_if_unreachable(self._flow):
+                    self._drain.look(self._request.producers_still_write)
             self._journal.begin("failover", asdict(self._request))
             self._journal.carry_out(self._steps(), self._progress.say)
             return self._report()

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from mirror.config import Flow
 from mirror.copy.control import Control, ControlState
 from mirror.copy.links import links_of
+from mirror.copy.look import source_ends
 from mirror.copy.spec import FlowLinks
 from mirror.copy.state import read_states
+from mirror.copy.survey import view_source
 from mirror.errors import MirrorError
 from mirror.groups.checkpoints import Known, read_checkpoints
 from mirror.heartbeats import read_ages
@@ -33,14 +35,17 @@ class TargetGround:
     standings: tuple[Standing, ...]
 
 
-def survey_target(flow: Flow, target: Cluster, *, waits: bool = True) -> TargetGround:
-    """Read the state topics, and the time of each partition's newest copied record; nothing is asked of the source.
+def survey_target(flow: Flow, target: Cluster, *, waits: bool = True, source: Cluster | None = None) -> TargetGround:
+    """Read the state topics, and the time of each partition's newest copied record; the source is as it was last seen.
 
     Without `waits`, what a dead copy's open transaction hides is passed over: a plan must not take a minute that day.
+    With a `source` that is still copied from, its ends are asked for now.
     """
     links = links_of(flow)
     existing = target.describe([links.syncs_topic, links.control_topic])
     control = Control(links, target).read() if links.control_topic in existing else ControlState()
+    if source is not None and (control.direction is None or control.direction.is_forward):
+        control.source_ends |= {seen.topic: seen for seen in source_ends(links, view_source(flow, source))}
     states: dict[TopicPartition, PartitionState] = {}
     if links.syncs_topic in existing:
         until = None if waits else target.stable_ends([links.syncs]).get(links.syncs, 0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from mirror.config import Flow, known_as
 from mirror.copy.gate import refusal
-from mirror.errors import FlowNotForward
+from mirror.errors import ClusterUnreachable, FlowNotForward
 from mirror.groups.run import run_group_offsets
 from mirror.groups.summaries import OffsetSummary
 from mirror.kafka.cluster import Cluster
@@ -64,6 +65,8 @@ class FailoverPlan:
     groups_not_moved_reason: str
     rights: tuple[Mapping[str, Any], ...]
     rights_known: str
+    # Why nothing would be done; empty where something would.
+    idle: str = ""
 
     @property
     def missing(self) -> int:
@@ -82,7 +85,12 @@ class FailoverPlan:
         left = [(g["group"], _name(m), m["reason"]) for g in self.groups for m in g["left_alone"]]
         rights = [(r["principal"], r["operation"], f"{r['resource']} {r['name']}") for r in self.rights]
         return (
-            Section(heading=f"Failover of {self.flow}, {self.mode}", headings=("step", ""), rows=steps),
+            Section(
+                heading=f"Failover of {self.flow}, {self.mode}",
+                text=(self.idle,) if self.idle else (),
+                headings=("step", ""),
+                rows=() if self.idle else steps,
+            ),
             Section(
                 heading=f"Not copied yet: {'to be drained first' if self.mode == 'planned' else 'will be missing'}",
                 text=() if missing else ("nothing, as far as was seen",),
@@ -116,14 +124,15 @@ class FailoverPlan:
             "groups_not_moved_reason": self.groups_not_moved_reason,
             "rights": list(self.rights),
             "rights_known": self.rights_known,
+            "idle": self.idle,
         }
 
 
 def plan_failover(flow: Flow, request: FailoverRequest) -> FailoverPlan:
     """Look at the target, and say what would be done; groups as they would be moved if the source were gone now."""
-    with target_of(flow) as target:
+    with target_of(flow) as target, unplanned_if_unreachable(flow):
         journal = Journal(flow, target)
-        ground = survey_target(flow, target, waits=False)
+        ground = _survey(flow, request, target)
         journal.adopt("failover", ground.control)
         found = checkpoints_as_of_now(flow, ground, target)
         under_way = journal.operation.operation if journal.is_under_way else ""
@@ -147,7 +156,36 @@ def plan_failover(flow: Flow, request: FailoverRequest) -> FailoverPlan:
         groups_not_moved_reason=groups.not_done,
         rights=tuple(right.to_json() for right in rights),
         rights_known=rights_known,
+        idle=_told_again(flow, ground.control.direction) if turned and not under_way else "",
     )
+
+
+def _survey(flow: Flow, request: FailoverRequest, target: Cluster) -> TargetGround:
+    """Planned, the source is alive: what is left to be copied is asked of it, not of what was last seen."""
+    if not request.planned:
+        return survey_target(flow, target, waits=False)
+    with Cluster(flow.source, flow.admin_settings("source").plain()) as source:
+        return survey_target(flow, target, waits=False, source=source)
+
+
+def _told_again(flow: Flow, direction: FlowState | None) -> str:
+    since = moment(direction.at_ms) if direction else ""
+    return f"{flow.id} is failed over since {since}: nothing would be done, its report would be told again."
+
+
+@contextmanager
+def unplanned_if_unreachable(flow: Flow) -> Iterator[None]:
+    """Who plans for a source that does not answer is told of the way that does not need it."""
+    try:
+        yield
+    except ClusterUnreachable as error:
+        if error.about.get("cluster") != flow.source:
+            raise
+        raise ClusterUnreachable(
+            f"{error.message}; a planned failover copies from {flow.source} first",
+            next_step=f"if {flow.source} is gone: airmirror failover '{flow.id}' --unplanned (in Airflow: its mode)",
+            **error.about,
+        ) from error
 
 
 def target_of(flow: Flow) -> Cluster:
