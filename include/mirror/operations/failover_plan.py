@@ -99,11 +99,16 @@ class FailoverPlan:
             ),
             Section(
                 heading="Groups that would be moved now",
-                text=(self.groups_not_moved_reason,) if self.groups_not_moved_reason else (),
+                text=self._of_groups(bool(moves)),
                 headings=("group", "partition", "to"),
                 rows=tuple(moves[:ROWS_MAX]),
             ),
-            Section(heading="Groups left alone", headings=("group", "partition", "why"), rows=tuple(left[:ROWS_MAX])),
+            Section(
+                heading="Groups left alone",
+                text=() if left else ("none",),
+                headings=("group", "partition", "why"),
+                rows=tuple(left[:ROWS_MAX]),
+            ),
             Section(
                 heading="Applications that would be refused",
                 text=(self.rights_known,) if self.rights_known else (),
@@ -111,6 +116,14 @@ class FailoverPlan:
                 rows=tuple(rights[:ROWS_MAX]),
             ),
         )
+
+    def _of_groups(self, has_moves: bool) -> tuple[str, ...]:
+        if self.idle or self.groups_not_moved_reason:
+            return (self.groups_not_moved_reason or "none",)
+        found = () if has_moves else ("none: no group has a checkpoint, or all stand where they would be set",)
+        if self.mode == "planned":
+            return (*found, "When all is copied, groups are looked at again and set to where they stand then.")
+        return found
 
     def to_json(self) -> dict[str, Any]:
         return {
