@@ -50,7 +50,7 @@ def links_of(
         transaction_timeout_ms=flow[opt.TRANSACTION_TIMEOUT_MS],
         published_location=location,
         published_topic=published[1] if location and published else "",
-        route=route or {},
+        route=route,
         mm2_offsets_topic=offsets_topic(flow),
         is_of_heartbeats=heartbeats,
         has_one_slot=heartbeats or operation,

@@ -52,7 +52,7 @@ def plan_slots(
     if window_s:
         partitions = [replace(spec, end=OPEN_END, drain_to=spec.end) for spec in partitions]
     packed = pack(partitions, slots)
-    transformation = None if links.is_of_heartbeats or links.route else transformation_of(flow)
+    transformation = None if links.is_of_heartbeats or links.route is not None else transformation_of(flow)
     return [
         SlotSpec(
             links=links,

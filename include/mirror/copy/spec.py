@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from mirror.copy.engine import OPEN_END
@@ -43,7 +43,7 @@ class FlowLinks:
     is_of_heartbeats: bool = False
     has_one_slot: bool = False
     # For a copy that takes its topics from elsewhere than the file: what each is called on the target.
-    route: Mapping[str, str] = field(default_factory=dict)
+    route: Mapping[str, str] | None = None
 
     def __repr__(self) -> str:
         return f"FlowLinks({self.flow})"

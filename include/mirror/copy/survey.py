@@ -66,7 +66,7 @@ def survey(
     """Read state first, the source last: what was committed meanwhile can then only make the lag smaller."""
     states = read_states(links, target)
     control = Control(links, target).read()
-    mm2_positions = {} if links.route else read_mm2_positions(links, target)
+    mm2_positions = {} if links.route is not None else read_mm2_positions(links, target)
     source_view = view_source(flow, source, topics, heartbeats=links.is_of_heartbeats, route=links.route)
     return Survey(
         source=source_view,
@@ -93,7 +93,7 @@ def view_source(
     """The topics of the flow's copy, or with `heartbeats` those of the heartbeats' copy; never both.
 
     A `route` says which topics, and their names on the target, whatever the file selects."""
-    if route:
+    if route is not None:
         decisions = {name: _routed(name, remote) for name, remote in route.items()}
     else:
         selected = [d for d in Selector(flow).decide_all(source.topic_names()) if d.selected]
