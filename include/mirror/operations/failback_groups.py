@@ -16,7 +16,7 @@ from mirror.kafka.values import TopicPartition
 from mirror.operations.failback_plan import BothSides, Log
 from mirror.operations.failback_points import Points
 from mirror.wire.checkpoint import Checkpoint
-from mirror.wire.history import Unknown
+from mirror.wire.history import Unknown, Upstream
 
 
 def move_groups_home(
@@ -32,7 +32,7 @@ def move_groups_home(
         offsets, left = _committed(flow, target, sides)
         same, other = [], []
         for group, partition, committed in offsets:
-            found = _translated(sides, group, partition, committed)
+            found = _translated(sides, points, group, partition, committed)
             if isinstance(found, GroupOutcome):
                 left.append(found)
             elif partition in points and points[partition].log is not Log.SAME:
@@ -68,11 +68,17 @@ def _committed(
     return offsets, failed
 
 
-def _translated(sides: BothSides, group: str, partition: TopicPartition, committed: Committed) -> Known | GroupOutcome:
-    state = sides.states.get(partition)
-    found = (
-        Unknown("nothing was copied from this partition") if state is None else state.translate_back(committed.offset)
-    )
+def _translated(
+    sides: BothSides, points: Points, group: str, partition: TopicPartition, committed: Committed
+) -> Known | GroupOutcome:
+    state, point = sides.states.get(partition), points.get(partition)
+    found: Upstream | Unknown = Unknown("nothing was copied from this partition")
+    if state is not None:
+        found = state.translate_back(committed.offset)
+    elif point is not None:
+        # Neither side has a record in it, or it would have a state by now; without an offset, the next would be missed
+        # by a group that begins at the end.
+        found = Upstream(point.survivors_end, 0)
     topic = sides.source_topics.get(partition.topic)
     if isinstance(found, Unknown) or topic is None:
         reason = found.reason if isinstance(found, Unknown) else f"{partition.topic} is not on {sides.source}"
