@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from integration import records
-from integration.copying import Mirrored
+from integration.copying import Mirrored, make_topic
 from integration.group_reading import commit, committed
 from integration.records import Sent
 from mirror.config import Flow, load
@@ -26,6 +28,13 @@ from world.kafka import KafkaCluster
 IDENTITY = "replication.policy.class = org.apache.kafka.connect.mirror.IdentityReplicationPolicy"
 DEFAULT = "replication.policy.class = org.apache.kafka.connect.mirror.DefaultReplicationPolicy"
 SILENCE_S = 0.3
+POLICIES = pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(DEFAULT, id="prefixes", marks=pytest.mark.long("the same way with the other names")),
+        pytest.param(IDENTITY, id="identity"),
+    ],
+)
 
 
 class RoundTrip(Mirrored):
@@ -53,6 +62,13 @@ class RoundTrip(Mirrored):
 
     def remote(self, topic: str) -> str:
         return topic if self._keeps_names else super().remote(topic)
+
+    def topic_there(self, label: str, partition_count: int = 1, **settings: str) -> str:
+        """Make a topic on the target alone, called as a copy is; gives the name that it would have on the source."""
+        name = f"{self.prefix}-{label}"
+        configs = {key.replace("_", "."): value for key, value in settings.items()}
+        make_topic(self.target, self.remote(name), partition_count, **configs)
+        return name
 
     def written(self, label: str, count: int, partition: int) -> list[Sent]:
         start = self._numbers[label]

@@ -11,7 +11,7 @@ from mirror.kafka.cluster import Cluster
 from mirror.kafka.log import Appender, read_log
 from mirror.kafka.values import TopicPartition
 from mirror.wire import control as wire
-from mirror.wire.flow_state import FlowState, Operation, ReturnPoints, SourceRights
+from mirror.wire.flow_state import FlowState, Operation, ReturnPoints, SourceRights, TargetTopics
 from mirror.wire.mm2_positions import Mm2Positions
 
 _APPENDERS: WeakKeyDictionary[Cluster, dict[str, Appender]] = WeakKeyDictionary()
@@ -33,6 +33,7 @@ class ControlState:
     direction: FlowState | None = None
     operations: dict[str, Operation] = field(default_factory=dict)
     rights: dict[int, SourceRights] = field(default_factory=dict)
+    topics_there: dict[int, TargetTopics] = field(default_factory=dict)
     return_points: dict[str, ReturnPoints] = field(default_factory=dict)
     read_to: int = 0
 
@@ -48,6 +49,13 @@ class ControlState:
             return None
         parts = [self.rights[number] for number in range(first.parts) if number in self.rights]
         return replace(first, rows=tuple(row for part in parts for row in part.rows))
+
+    def target_topics(self, operation: str) -> frozenset[str] | None:
+        """The target's own topics as this failover found them; None if it did not put them on record, or not all."""
+        parts = [part for part in self.topics_there.values() if part.operation == operation]
+        if not parts or len(parts) < parts[0].parts:
+            return None
+        return frozenset(topic for part in parts for topic in part.topics)
 
     @property
     def newest_result(self) -> dict[str, Any] | None:
@@ -82,6 +90,8 @@ class ControlState:
                 self.operations[record.what] = record
             case SourceRights():
                 self.rights[record.part] = record
+            case TargetTopics():
+                self.topics_there[record.part] = record
             case ReturnPoints():
                 self.return_points[record.topic] = record
             case _:
@@ -114,7 +124,7 @@ class Control:
 
     def _concerns(self, record: wire.ControlRecord) -> bool:
         """A state and an operation are of the whole flow, all else of the part that is copied apart."""
-        whole = isinstance(record, FlowState | Operation | SourceRights | ReturnPoints)
+        whole = isinstance(record, FlowState | Operation | SourceRights | TargetTopics | ReturnPoints)
         return getattr(record, "flow", None) == (self._links.state_key if whole else self._links.flow_key)
 
     def write(self, *records: wire.WritableRecord) -> int:

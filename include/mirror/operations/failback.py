@@ -19,7 +19,7 @@ from mirror.operations.failback_ground import return_links, survey_sides
 from mirror.operations.failback_groups import move_groups_home
 from mirror.operations.failback_plan import BothSides
 from mirror.operations.failback_points import Points, points_of
-from mirror.operations.failback_preparation import prepare
+from mirror.operations.failback_preparation import prepare, prepare_late
 from mirror.operations.failback_report import FailbackReport
 from mirror.operations.failback_request import STEPS, TITLES, FailbackRequest, is_over, require_failed_over
 from mirror.operations.steps import Facts, Journal, Step, alone, fitting
@@ -108,13 +108,15 @@ class _Failback:
         return {}
 
     def _plan(self) -> Facts:
-        notes, survivors = prepare(
-            self._flow, self._home, self._source, self._target, self._journal.control, self._operation
-        )
-        listed, left_out = fitting(survivors)
+        found = prepare(self._flow, self._home, self._source, self._target, self._journal.control, self._operation)
+        survivors, left_out = fitting(found.survivors)
+        new_topics, more = fitting(found.new_topics)
+        notes = [*found.notes]
         if left_out:
             notes.append(f"survivors of {left_out} more partitions are not listed")
-        return {"notes": notes, "survivors": listed}
+        if more:
+            notes.append(f"{more} more topics were made on {self._flow.target}, and are not listed")
+        return {"notes": notes, "survivors": survivors, "new_topics": new_topics}
 
     def _copies(self) -> ReturnCopies:
         return ReturnCopies(
@@ -137,10 +139,13 @@ class _Failback:
         return {}
 
     def _return(self) -> Facts:
+        late = prepare_late(self._flow, self._home, self._source, self._target, self._journal.control, self._operation)
         count = self._copies().bring_home(
             self._sides, silence_s=self._request.silence_s, may_grow=self._request.producers_still_write
         )
-        return {"returned": count}
+        known = {topic["topic"]: topic for topic in (*self._journal.facts.get("new_topics", ()), *late.new_topics)}
+        notes = [*self._journal.facts.get("notes", ()), *late.notes]
+        return {"returned": count, "notes": notes, "new_topics": fitting(list(known.values()))[0]}
 
     def _forward(self) -> Facts:
         return {"copied_forward": self._copies().go_forward(self._sides)}
@@ -190,6 +195,7 @@ class _Failback:
             partitions=tuple(listed),
             partitions_not_listed=not_listed,
             groups=tuple(facts.get("groups", ())),
+            new_topics=tuple(facts.get("new_topics", ())),
             notes=tuple(facts.get("notes", ())),
             commands=(f"airmirror copy '{self._flow.id}'", f"airmirror verify '{self._flow.id}'", "airmirror flows"),
         )

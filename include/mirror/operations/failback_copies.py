@@ -75,7 +75,12 @@ class ReturnCopies:
         """Copy what was written on the target behind the boundary, until the target is silent."""
         sides = survey()
         self._set_out(sides)
-        names = {remote: topic for topic, remote in sides.names.items() if remote in sides.target_topics}
+        # A topic made on the target this very moment is not on the source yet: it shows as growth below.
+        names = {
+            remote: topic
+            for topic, remote in sides.names.items()
+            if remote in sides.target_topics and topic in sides.source_topics
+        }
         stretches = {sides.remote(p): state.stretches for p, state in sides.states.items() if state.stretches}
         detour = Detour(route=names, skips=stretches)
         found: dict[TopicPartition, int] = {}

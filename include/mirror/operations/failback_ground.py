@@ -18,6 +18,7 @@ from mirror.kafka.epochs import read_epochs
 from mirror.kafka.values import TopicDescription, TopicPartition
 from mirror.operations.failback_plan import BothSides
 from mirror.operations.failover_ground import remote_names
+from mirror.operations.made_there import made_since
 from mirror.wire.partition_state import PartitionState
 
 # Offsets before the position that are looked through for the end of what A still has: more was never lost unseen.
@@ -32,7 +33,10 @@ def survey_sides(flow: Flow, home: Flow, source: Cluster, target: Cluster) -> Bo
     control = Control(links, target).read() if links.control_topic in existing else ControlState()
     states = read_states(links, target).states if links.syncs_topic in existing else {}
     view = view_source(flow, source)
-    names = remote_names(flow, control, states) | {d.topic: d.remote_topic for d in view.decisions.values()}
+    copied = remote_names(flow, control, states)
+    made = made_since(flow, home, control, target.topic_names(), copied.values())
+    names = {each.home: each.topic for each in made if each.home} | copied
+    names |= {d.topic: d.remote_topic for d in view.decisions.values()}
     source_topics = source.describe(names)
     target_topics = target.describe(names.values())
     here, there = _partitions(source_topics), _partitions(target_topics)
@@ -50,6 +54,7 @@ def survey_sides(flow: Flow, home: Flow, source: Cluster, target: Cluster) -> Bo
         target_topics=target_topics,
         target_starts=target.log_starts(there),
         target_ends=target.high_watermarks(there),
+        made_there=made,
     )
     return replace(sides, cuts=_cuts(links, sides))
 

@@ -17,6 +17,7 @@ from typing import Any
 from mirror.copy.control import ControlState
 from mirror.errors import LogTruncated, MirrorError
 from mirror.kafka.values import TopicDescription, TopicPartition
+from mirror.operations.made_there import MadeThere
 from mirror.wire import stretches as ours
 from mirror.wire.history import Exact, History
 from mirror.wire.partition_state import PartitionState
@@ -52,6 +53,8 @@ class BothSides:
     target_ends: Mapping[TopicPartition, int]
     # Where A's log is another one than was copied from, by epochs and ends.
     cuts: Mapping[TopicPartition, int] = field(default_factory=dict)
+    # Topics of B's that nothing was copied to yet, made since the failover.
+    made_there: tuple[MadeThere, ...] = ()
 
     @property
     def partitions(self) -> list[TopicPartition]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from mirror.config import Flow
@@ -38,23 +39,51 @@ from mirror.wire.stretches import outside
 RUNS_LISTED = 100
 
 
-def prepare(
-    flow: Flow, home: Flow, source: Cluster, target: Cluster, control: Control, operation: str
-) -> tuple[list[str], list[dict[str, Any]]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What was decided and found; notes, survivors and new topics are plain JSON, to be kept and told."""
+
+    notes: list[str]
+    new_topics: list[dict[str, Any]]
+    survivors: list[dict[str, Any]] = field(default_factory=list)
+
+
+def prepare(flow: Flow, home: Flow, source: Cluster, target: Cluster, control: Control, operation: str) -> Prepared:
     """Decide once, then make the source ready; gives notes, and the survivors with their offsets."""
     links = links_of(flow)
-    sides = survey_sides(flow, home, source, target)
-    decided = {topic for topic, record in sides.control.return_points.items() if record.operation == operation}
-    plans = plan_all(sides, [p for p in sides.partitions if p.topic not in decided])
-    control.write(*records_of(links.state_key, operation, plans))
-    reached("failback-decided")
-    points = points_of(control.read(), operation)
+    sides, points, notes = _decide(flow, home, source, target, control, operation)
     survivors = list_survivors(flow, links, sides, points)
-    notes = make_source_topics(flow, sides, source, target)
+    new_topics = [each.to_json() for each in sides.made_there]
     sides = survey_sides(flow, home, source, target)
     _mend(flow, home, sides, points, source, target, operation)
     control.write(*_first_positions(links, sides, points))
-    return notes, survivors
+    return Prepared(notes=notes, new_topics=new_topics, survivors=survivors)
+
+
+def prepare_late(
+    flow: Flow, home: Flow, source: Cluster, target: Cluster, control: Control, operation: str
+) -> Prepared:
+    """The same for topics and partitions that were made behind the first look; no log of these has been copied from."""
+    before, points, notes = _decide(flow, home, source, target, control, operation)
+    sides = survey_sides(flow, home, source, target)
+    control.write(*_first_positions(links_of(flow), sides, points))
+    return Prepared(notes=notes, new_topics=[each.to_json() for each in before.made_there])
+
+
+def _decide(
+    flow: Flow, home: Flow, source: Cluster, target: Cluster, control: Control, operation: str
+) -> tuple[BothSides, Points, list[str]]:
+    """Put a decision about every partition on record that has none yet, and make what the source lacks."""
+    sides = survey_sides(flow, home, source, target)
+    decided = points_of(sides.control, operation)
+    plans = plan_all(sides, [p for p in sides.partitions if p not in decided])
+    # A topic's decisions are one record: those that stand are written with the new ones.
+    touched = {plan.partition.topic for plan in plans}
+    kept = [plan for partition, plan in decided.items() if partition.topic in touched]
+    control.write(*records_of(links_of(flow).state_key, operation, [*kept, *plans]))
+    reached("failback-decided")
+    points = points_of(control.read(), operation)
+    return sides, points, make_source_topics(flow, sides, source, target)
 
 
 def plan_all(sides: BothSides, partitions: Sequence[TopicPartition]) -> list[PartitionReturn]:
@@ -126,7 +155,7 @@ def make_source_topics(flow: Flow, sides: BothSides, source: Cluster, target: Cl
     counts = {topic.name: topic.partition_count for topic in new} | smaller
     for late in wait_until_visible(source, counts).values():
         raise late
-    return [f"topic {topic} was made on {flow.source} as it is on {flow.target}" for topic in missing]
+    return [f"topic {topic} was made on {flow.source} as it is on {flow.target}, without its ACLs" for topic in missing]
 
 
 def _mend(

@@ -14,6 +14,7 @@ from mirror.operations.failback_plan import Log, PartitionReturn
 from mirror.operations.failback_points import points_of
 from mirror.operations.failback_preparation import list_survivors, plan_all
 from mirror.operations.failback_request import STEPS, TITLES, FailbackRequest, is_over, require_failed_over
+from mirror.operations.made_there import section_of
 from mirror.operations.report import Section
 from mirror.operations.steps import Journal
 
@@ -35,6 +36,9 @@ class FailbackPlan:
     survivors: tuple[Mapping[str, Any], ...]
     # Why nothing would be done; empty where something would.
     idle: str = ""
+    source: str = ""
+    target: str = ""
+    new_topics: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def to_return(self) -> int:
@@ -51,6 +55,7 @@ class FailbackPlan:
             "survivors": list(self.survivors),
             "survivors_choice": self.survivors_choice,
             "idle": self.idle,
+            "new_topics": list(self.new_topics),
         }
 
     def sections(self) -> tuple[Section, ...]:
@@ -66,7 +71,7 @@ class FailbackPlan:
         survivors = tuple(
             (f"{each['topic']}-{each['partition']}", f"{each['records']:,}", _runs(each)) for each in self.survivors
         )
-        return (
+        found = (
             Section(heading=f"Failback of {self.flow}, which is {self.state}", headings=("step", ""), rows=steps),
             Section(
                 heading="What would return",
@@ -74,6 +79,7 @@ class FailbackPlan:
                 headings=("from", "to", "behind offset", "offsets, at most", "the source's log"),
                 rows=returns[:ROWS_MAX],
             ),
+            section_of(self.new_topics, self.source, self.target, ROWS_MAX),
             Section(
                 heading=f"Survivors on the source: {self.survivors_choice}",
                 text=() if survivors else ("none",),
@@ -81,6 +87,7 @@ class FailbackPlan:
                 rows=survivors[:ROWS_MAX],
             ),
         )
+        return tuple(section for section in found if section is not None)
 
 
 def _runs(survivors: Mapping[str, Any]) -> str:
@@ -111,4 +118,7 @@ def plan_failback(flow: Flow, home: Flow, request: FailbackRequest) -> FailbackP
         partitions=plans,
         survivors=tuple(survivors),
         idle=f"{flow.id} came back before: nothing would be done, its report would be told again." if is_done else "",
+        source=flow.source,
+        target=flow.target,
+        new_topics=tuple(each.to_json() for each in sides.made_there),
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from mirror.operations.made_there import section_of
 from mirror.operations.pages import moment, seconds
 from mirror.operations.report import Section, kept_again
 
@@ -37,6 +38,8 @@ class FailbackReport:
     partitions: tuple[Mapping[str, Any], ...] = ()
     partitions_not_listed: int = 0
     groups: tuple[Mapping[str, Any], ...] = ()
+    # Topics that applications made on the target since the failover: those that returned, and those that stay.
+    new_topics: tuple[Mapping[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
 
@@ -57,7 +60,8 @@ class FailbackReport:
         return f"Failback of {self.flow}, {moment(self.started_ms)}"
 
     def sections(self) -> tuple[Section, ...]:
-        found = (self._headline(), self._survivors(), self._other_logs(), self._groups(), self._next())
+        new = section_of(self.new_topics, self.source, self.target, ROWS_MAX)
+        found = (self._headline(), self._survivors(), new, self._other_logs(), self._groups(), self._next())
         return tuple(section for section in found if section is not None)
 
     def _headline(self) -> Section:

@@ -37,6 +37,7 @@ from mirror.operations.failover_plan import (
     unplanned_if_unreachable,
 )
 from mirror.operations.failover_report import FailoverReport
+from mirror.operations.made_there import note_topics
 from mirror.operations.steps import Facts, Journal, Step, alone, fitting
 from mirror.operations.turning import turn
 from mirror.verify import run_verify
@@ -105,6 +106,7 @@ class _Failover:
 
     def _turn(self) -> Facts:
         turn(self._flow, self._target, "failed-over", self._operation, self._progress.say)
+        note_topics(self._flow, self._target, self._journal.control, self._operation)
         return {}
 
     def _copy_rest(self) -> Facts:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
-from mirror.wire.flow_state import FlowState, Operation, ReturnPoints, SourceRights
+from mirror.wire.flow_state import FlowState, Operation, ReturnPoints, SourceRights, TargetTopics
 from mirror.wire.json_document import Document, parse_object, record_key, record_value
 from mirror.wire.mm2_positions import Mm2Positions
 from mirror.wire.primitives import unreadable
@@ -262,6 +262,7 @@ KnownRecord = (
     | FlowState
     | Operation
     | SourceRights
+    | TargetTopics
     | ReturnPoints
     | Mm2Positions
 )

@@ -80,6 +80,35 @@ class SourceRights:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TargetTopics:
+    """The target's own topics when the flow failed over: those that are not among them were made since. In parts."""
+
+    KIND: ClassVar[str] = "target-topics"
+
+    flow: str
+    part: int
+    parts: int
+    operation: str
+    topics: tuple[str, ...]
+
+    def encode_key(self) -> bytes:
+        return record_key(self, "part")
+
+    def encode_value(self) -> bytes:
+        return record_value(self, "parts", "operation", "topics")
+
+    @classmethod
+    def _from(cls, doc: Document) -> Self:
+        return cls(
+            flow=doc.text("flow"),
+            part=doc.number("part"),
+            parts=doc.number("parts"),
+            operation=doc.text("operation"),
+            topics=tuple(doc.texts("topics")),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnPoints:
     """What a failback decided about a topic before anything moved; partition to its numbers, told in operations."""
 

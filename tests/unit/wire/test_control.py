@@ -20,7 +20,7 @@ from mirror.wire.control import (
     decode,
     flow_key,
 )
-from mirror.wire.flow_state import FlowState, Operation, SourceRights
+from mirror.wire.flow_state import FlowState, Operation, SourceRights, TargetTopics
 from mirror.wire.mm2_positions import Mm2Positions
 
 CLAIM = Claim(
@@ -73,6 +73,11 @@ CASES: list[tuple[Any, str, str]] = [
         FlowState(flow="A->B", state="failed-over", operation="o1", at_ms=5, by="a person"),
         '{"flow":"A->B","kind":"flow-state"}',
         '{"at_ms":5,"by":"a person","operation":"o1","state":"failed-over"}',
+    ),
+    (
+        TargetTopics(flow="A->B", part=0, parts=2, operation="o1", topics=("a", "b")),
+        '{"flow":"A->B","kind":"target-topics","part":0}',
+        '{"operation":"o1","parts":2,"topics":["a","b"]}',
     ),
     (
         SourceRights(flow="A->B", part=1, parts=2, at_ms=5, rows=(("topic", "t", "LITERAL", "User:x"),)),
