@@ -8,21 +8,14 @@ import pytest
 
 from faults.scenario import IS_LONG
 from integration.applications import Writing
-from integration.returning import DEFAULT, IDENTITY, RoundTrip
+from integration.returning import IDENTITY, POLICIES, RoundTrip
 from mirror.copy.gate import read_direction
 from mirror.copy.links import links_of
 from mirror.copy.state import read_states
 from mirror.errors import StillWritten, UsageRefused
 from mirror.kafka.values import TopicPartition
+from mirror.verify import run_verify
 from world.kafka import KafkaCluster
-
-POLICIES = pytest.mark.parametrize(
-    "policy",
-    [
-        pytest.param(DEFAULT, id="prefixes", marks=pytest.mark.long("the same way with the other names")),
-        pytest.param(IDENTITY, id="identity"),
-    ],
-)
 
 
 def listed(survivors: tuple) -> dict[tuple[str, int], list[tuple[int, int]]]:  # type: ignore[type-arg]
@@ -62,8 +55,6 @@ def test_there_and_back_and_there_again(tmp_path: Path, east: KafkaCluster, west
     every += flow.write_here(topic, "again", (6, 5))
     assert flow.copy().record_count == 11
     flow.assert_same_set(topic, every)
-    if policy == DEFAULT and not IS_LONG:
-        return
     flow.consume("here", done, topic, {0: None, 1: None})
     flow.fail_over(planned=True)
     again = flow.assert_not_late("there", topic)
@@ -75,6 +66,32 @@ def test_there_and_back_and_there_again(tmp_path: Path, east: KafkaCluster, west
     flow.assert_not_late("here", topic)
     assert flow.copy().record_count == 0
     assert flow.fail_back() == report, "told again, it is the same report"
+
+    if not IS_LONG:
+        return
+    # And once more unplanned: survivors now lie behind and between what came back before, and groups stand inside it.
+    survivors = flow.write_here(topic, "survivor", (3, 2))
+    flow.fail_over()
+    flow.assert_not_late("there", topic)
+    every += flow.write_there(topic, "there", (5, 6))
+    flow.consume("there", inside, topic, {0: 28, 1: 18})
+    survivors += flow.write_here(topic, "stray", (2, 0))
+    report = flow.fail_back()
+    every += survivors
+    flow.assert_same_set(topic, every)
+    assert report.returned == 11
+    here, _ = flow.contents(topic)
+    assert {
+        (each["topic"], each["partition"], offset)
+        for each in report.survivors
+        for run in each["runs"]
+        for offset in range(run["from"], run["to"])
+    } == {(topic, number, r.offset) for number, rows in here.items() for r in rows if r.value in survivors}
+    flow.assert_not_late("here", topic)
+    assert flow.copy().record_count == 0
+    assert run_verify(flow.flow, parts=()).is_equal
+    flow.fail_over(planned=True)
+    flow.assert_not_late("there", topic)
 
 
 @pytest.mark.parametrize(("choice", "there"), [("ignore", False), *([("keep", True)] if IS_LONG else [])])
@@ -97,8 +114,11 @@ def test_survivors_are_kept_or_ignored_as_a_person_says(
 
 
 @pytest.mark.long("a second life of the source")
-def test_a_source_rebuilt_empty_is_seeded_again(tmp_path: Path, east: KafkaCluster, west: KafkaCluster) -> None:
-    flow = RoundTrip(tmp_path, east, west, DEFAULT)
+@POLICIES
+def test_a_source_rebuilt_empty_is_seeded_again(
+    tmp_path: Path, east: KafkaCluster, west: KafkaCluster, policy: str
+) -> None:
+    flow = RoundTrip(tmp_path, east, west, policy)
     topic, other = flow.topic("orders", 2, retention_ms="99999999"), flow.topic("other")
     every = flow.write_here(topic, "before", (10, 4))
     others = flow.write_here(other, "other", (5,))
@@ -112,9 +132,11 @@ def test_a_source_rebuilt_empty_is_seeded_again(tmp_path: Path, east: KafkaClust
     flow.delete_source_topic(topic)
     flow.delete_source_topic(other)
     flow.topic("other")
-    others += flow.write_here(other, "stray", (2,))
+    strays = flow.write_here(other, "stray", (2,))
     report = flow.fail_back()
     assert report.returned == 21 + 5
+    assert listed(report.survivors) == {(other, 0): [(0, 2)]}
+    others += strays
     flow.assert_same_set(topic, every)
     flow.assert_same_set(other, others)
     assert flow.source.configs([topic])[topic]["retention.ms"].value == "99999999"
@@ -123,6 +145,25 @@ def test_a_source_rebuilt_empty_is_seeded_again(tmp_path: Path, east: KafkaClust
     assert flow.copy().record_count == 4
     flow.assert_same_set(topic, every)
     flow.fail_over(planned=True)
+    flow.assert_not_late("there", topic)
+    every += flow.write_there(topic, "there", (2, 1))
+    flow.consume("there", group, topic, {0: 18, 1: None})
+
+    # Its cluster is new altogether this time: neither topics nor what an earlier return knew of them.
+    ours = [name for name in flow.source.topic_names() if flow.prefix in name or flow.aliases[1] in name]
+    assert any(name.startswith("mm2-") for name in ours), "the way back had states there"
+    for name in ours:
+        flow.delete_source_topic(name)
+    report = flow.fail_back()
+    assert (report.returned, report.survivor_count) == (len(every) + len(others), 0)
+    flow.assert_same_set(topic, every)
+    flow.assert_same_set(other, others)
+    flow.assert_not_late("here", topic)
+    every += flow.write_here(topic, "again", (1, 1))
+    assert flow.copy().record_count == 2
+    assert run_verify(flow.flow, parts=()).is_equal
+    flow.fail_over(planned=True)
+    flow.assert_same_set(topic, every)
     flow.assert_not_late("there", topic)
 
 

@@ -16,11 +16,12 @@ from confluent_kafka import KafkaException
 from integration import records
 from integration.copying import Mirrored, admin, result_of
 from integration.records import DEADLINE_S, Sent, numbered
-from integration.returning import IDENTITY, RoundTrip
+from integration.returning import POLICIES, RoundTrip
 from mirror.copy import driver
 from mirror.copy.look import look
 from mirror.errors import CopyIncomplete, LogTruncated
 from mirror.kafka.values import TopicPartition
+from mirror.verify import run_verify
 from world.kafka import Broker, KafkaCluster
 
 ELECTION = "org.apache.kafka.tools.LeaderElectionCommand"
@@ -177,10 +178,11 @@ def test_a_clean_change_of_leader_is_no_truncation_and_copies_go_on_exactly(two:
 
 
 @pytest.mark.long("six brokers")
+@POLICIES
 def test_failback_brings_home_what_the_source_lost_with_its_tail(
-    tmp_path: Path, source: KafkaCluster, west: KafkaCluster
+    tmp_path: Path, source: KafkaCluster, west: KafkaCluster, policy: str
 ) -> None:
-    flow = RoundTrip(tmp_path, source, west, IDENTITY)
+    flow = RoundTrip(tmp_path, source, west, policy)
     two = TwoReplicas(flow)
     try:
         two.lose_the_end(numbered(10), numbered(10, start=10))
@@ -202,3 +204,9 @@ def test_failback_brings_home_what_the_source_lost_with_its_tail(
     flow.assert_same_set(topic, every)
     flow.fail_over(planned=True)
     flow.assert_not_late("there", topic)
+    every += flow.write_there(topic, "there", (3,))
+    report = flow.fail_back()
+    assert (report.returned, report.survivor_count) == (3, 0)
+    flow.assert_same_set(topic, every)
+    flow.assert_not_late("here", topic)
+    assert run_verify(flow.flow, parts=()).is_equal
