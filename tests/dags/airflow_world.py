@@ -32,9 +32,23 @@ from world.kafka import KafkaCluster
 SLOW = ("late", "marked", "cleared", "killed")
 ODD = ("picky", "anew", "held", "grouped")
 REHEARSED = "rehearsed"
+TURNED = "turned"  # fails over and comes back, by its Dags
+DOWNED = "downed"  # fails over while Airflow is down; alone it has schedules, for who lifts its Dags' pause
 OWN = "own"  # has a policy, a filter and a record function of its own, as docs/ shows them
+OPERATED = (REHEARSED, TURNED, DOWNED)
 LIMIT = "airmirror.copy.max.bytes.per.second"
 BYTES_PER_SECOND = 2_000
+
+# Every Dag of the flow within a minute.
+SCHEDULED = {
+    "airmirror.copy.schedule": "30",
+    "refresh.topics.enabled": "true",
+    "refresh.topics.interval.seconds": "60",
+    "sync.topic.configs.interval.seconds": "60",
+    "sync.topic.acls.interval.seconds": "60",
+    "sync.group.offsets.enabled": "true",
+    "emit.heartbeats.enabled": "true",
+}
 
 # The project's Dag file, with a time limit for one flow's copy while the test wants it.
 DAG_FILE = """
@@ -86,7 +100,7 @@ class AirflowWorld:
         )
 
     def _write_config(self, directory: Path) -> Path:
-        servers = {"east": self.east, "west": self.west} | dict.fromkeys((*SLOW, *ODD, REHEARSED, OWN), self.east)
+        servers = {"east": self.east, "west": self.west} | dict.fromkeys((*SLOW, *ODD, *OPERATED, OWN), self.east)
         lines = [
             "replication.factor = 1",
             "airmirror.copy.schedule = none",
@@ -99,6 +113,8 @@ class AirflowWorld:
             *(f"{alias}->west.topics = {self.prefix}-slow" for alias in SLOW),
             *(f"{alias}->west.{LIMIT} = {BYTES_PER_SECOND}" for alias in SLOW),
             *(f"{alias}->west.topics = {self.prefix}-{alias}" for alias in (*ODD, REHEARSED, GUARDED)),
+            *(f"{alias}->west.topics = {self.prefix}-{alias}-.*" for alias in (TURNED, DOWNED)),
+            *(f"{DOWNED}->west.{name} = {value}" for name, value in SCHEDULED.items()),
             *self.guarded.lines(),
             "checkpoints.topic.replication.factor = 1",
             f"groups = {self.prefix}-.*",
@@ -111,7 +127,7 @@ class AirflowWorld:
             "\n".join(lines) + "\n",
             clusters={alias: cluster.bootstrap_servers for alias, cluster in servers.items()}
             | {GUARDED: self.guarded.servers},
-            flows=("east->west", "west->east", *(f"{alias}->west" for alias in (*SLOW, *ODD, REHEARSED, OWN, GUARDED))),
+            flows=("east->west", "west->east", *(f"{alias}->west" for alias in (*SLOW, *ODD, *OPERATED, OWN, GUARDED))),
         )
 
     def lift_limit(self, alias: str) -> None:
@@ -125,6 +141,11 @@ class AirflowWorld:
     @cached_property
     def rest(self) -> AirflowRest:
         return self.airflow.rest  # one login for all
+
+    def start_again(self) -> None:
+        """Start Airflow on the database that it left; its tokens are new."""
+        self.__dict__.pop("rest", None)
+        self.airflow.start()
 
     def flow(self, name: str) -> Flow:
         return load(self.config).flow(name)
