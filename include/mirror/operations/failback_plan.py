@@ -9,7 +9,7 @@ b the copy of what was there; so copies of lost records return with the rest. A 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -141,6 +141,16 @@ def known_end(state: PartitionState) -> int:
     """Where B goes on behind all that is on A too: brought from there, or returned to it."""
     returned = state.returned.segments
     return max(state.downstream_end, returned[-1].upstream_end) if returned else state.downstream_end
+
+
+def survivor_runs(sides: BothSides, plan: PartitionReturn, runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Which of these runs of records survived: all but what an earlier return put there.
+
+    Where the tail was lost, nothing of that return is left behind the cut: its offsets hold other records now.
+    """
+    state = sides.returned_to(plan.partition)
+    back = () if state is None or plan.log is Log.TAIL_LOST else state.stretches
+    return [part for start, end in runs for part in ours.outside(back, start, end)]
 
 
 def _log(sides: BothSides, partition: TopicPartition, state: PartitionState | None) -> Log:

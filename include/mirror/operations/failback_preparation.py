@@ -26,6 +26,7 @@ from mirror.operations.failback_plan import (
     mended,
     mended_return,
     plan_partition,
+    survivor_runs,
 )
 from mirror.operations.failback_points import Points, points_of, records_of
 from mirror.topics.replication import replication_factor
@@ -33,7 +34,6 @@ from mirror.topics.settings import settings_rule
 from mirror.topics.visibility import wait_until_visible
 from mirror.wire.control import FirstPosition
 from mirror.wire.partition_state import PartitionState
-from mirror.wire.stretches import outside
 
 # Runs of survivors named one by one for a partition; the rest are counted.
 RUNS_LISTED = 100
@@ -105,9 +105,7 @@ def list_survivors(flow: Flow, links: FlowLinks, sides: BothSides, points: Point
     found = record_runs(links.source_consumer, flow.source, ranges, isolation_level=flow.isolation_level)
     listed = []
     for partition, runs in sorted(found.items()):
-        state = sides.returned_to(partition)
-        ours = state.stretches if state is not None else ()
-        own = [part for start, end in runs for part in outside(ours, start, end)]
+        own = survivor_runs(sides, points[partition], runs)
         if own:
             listed.append(
                 {

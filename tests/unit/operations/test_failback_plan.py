@@ -10,7 +10,15 @@ import pytest
 from mirror.copy.control import ControlState
 from mirror.errors import LogTruncated
 from mirror.kafka.values import TopicDescription, TopicPartition
-from mirror.operations.failback_plan import BothSides, Log, PartitionReturn, mended, mended_return, plan_partition
+from mirror.operations.failback_plan import (
+    BothSides,
+    Log,
+    PartitionReturn,
+    mended,
+    mended_return,
+    plan_partition,
+    survivor_runs,
+)
 from mirror.operations.failback_points import points_of, records_of
 from mirror.wire.control import FirstPosition
 from mirror.wire.history import History
@@ -104,6 +112,26 @@ def test_a_tail_lost_where_the_history_is_coarse_is_left_to_a_person() -> None:
     found = plan_partition(sides(states={HERE: state}, cuts={HERE: 15}), HERE)
     assert isinstance(found, LogTruncated)
     assert found.next_step
+
+
+@pytest.mark.parametrize(
+    ("changes", "runs", "survived"),
+    [
+        # What an earlier return put there is no survivor, and where there is no record there is none.
+        ({}, [(30, 33), (36, 40)], [(30, 32), (38, 40)]),
+        # The return is lost with the tail: the same offsets hold others' records.
+        ({"cuts": {HERE: 25}}, [(25, 40)], [(25, 40)]),
+        ({"source_topics": {"orders": described("orders", "a2")}}, [(0, 40)], [(0, 40)]),
+    ],
+)
+def test_survivors_are_all_but_what_returned(
+    changes: dict[str, Any], runs: list[tuple[int, int]], survived: list[tuple[int, int]]
+) -> None:
+    back = replace(STATE, topic="A.orders", source_topic_id="b1", target_topic_id="a1", stretches=(Stretch(32, 38),))
+    found = sides(source_ends={HERE: 40}, return_states={THERE: back}, **changes)
+    plan = plan_partition(found, HERE)
+    assert isinstance(plan, PartitionReturn)
+    assert survivor_runs(found, plan, runs) == survived
 
 
 def test_what_is_still_true_of_a_log_that_lost_its_tail() -> None:
