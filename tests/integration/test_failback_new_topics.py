@@ -11,7 +11,7 @@ from integration import records
 from integration.copying import make_topic
 from integration.returning import DEFAULT, IDENTITY, POLICIES, RoundTrip
 from mirror import topics
-from mirror.config import load
+from mirror.config import Flow, load
 from mirror.copy.driver import CopyRequest, run_copy
 from mirror.copy.execution import InProcessExecutor
 from mirror.operations.failback import ReturnCopies
@@ -96,9 +96,7 @@ def test_a_topic_of_the_targets_own_name_stays_and_the_command_that_is_told_mirr
     assert all(command in markdown(report.title, report.sections()) for command in commands)
     assert not {plain, name} & set(flow.source.topic_names())
     # What is told is true: with that line in the file, the topic arrives under that name.
-    flow.configure(f"{flow.lines}\n{switch}")
-    opposite = load(flow.config).flow(home)
-    topics.apply(topics.discover(opposite, flow.target, flow.source), flow.target, flow.source)
+    opposite = enable_opposite(flow)
     run_copy(opposite, CopyRequest(), lambda: InProcessExecutor(2)).raise_if_incomplete()
     assert len(records.read(east.bootstrap_servers, [name])[name][0]) == 4
 
@@ -133,13 +131,28 @@ def test_a_topic_made_while_records_return_is_taken_in_too(
 
 
 @pytest.mark.long("a failover that nobody needed")
-def test_a_flow_that_never_copied_anything_brings_nothing_home(
+def test_a_flow_that_never_copied_anything_leaves_to_the_opposite_flow_what_is_its(
     tmp_path: Path, east: KafkaCluster, west: KafkaCluster
 ) -> None:
-    flow = RoundTrip(tmp_path, east, west, IDENTITY)
-    theirs = flow.topic_there("theirs")
-    flow.write_there(theirs, "theirs", (2,))
+    flow = RoundTrip(tmp_path, east, west, DEFAULT)
+    theirs = f"{flow.prefix}-theirs"
+    make_topic(flow.target, theirs)
+    records.write(west.bootstrap_servers, theirs, flow.written("theirs", 2, 0))
+    opposite = enable_opposite(flow)
     run_failover(flow.flow, FailoverRequest(planned=False))  # no copy has run, so no group has a checkpoint
     report = flow.fail_back()
     assert (report.returned, report.partitions, report.new_topics) == (0, (), ())
-    assert theirs not in flow.source.topic_names()
+    name = f"{flow.aliases[1]}.{theirs}"
+    assert records.read(east.bootstrap_servers, [name])[name][0] == [], "nobody asked the opposite flow to copy"
+    run_copy(opposite, CopyRequest(), lambda: InProcessExecutor(2)).raise_if_incomplete()
+    assert len(records.read(east.bootstrap_servers, [name])[name][0]) == 2
+
+
+def enable_opposite(flow: RoundTrip) -> Flow:
+    """Write the opposite flow into the file, and make its topics on the source."""
+    home = flow.home.id
+    flow.configure(f"{flow.lines}\n{home}.enabled = true")
+    opposite = load(flow.config).flow(home)
+    summary = topics.apply(topics.discover(opposite, flow.target, flow.source), flow.target, flow.source)
+    assert summary.failure() is None
+    return opposite
