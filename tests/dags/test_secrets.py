@@ -107,7 +107,7 @@ def test_a_search_finds_what_was_planted_in_each_place(ran: Ran) -> None:
     for place in ("airflow: logs/", "database: dag_run", "event log: ", "process list: "):
         assert any(each.startswith(place) for each in found), (place, found)
     # The list was watched while Spark's driver and its workers ran.
-    for program in ("copy_flow.py", "pyspark.daemon", "org.apache.spark.deploy.SparkSubmit"):
+    for program in ("copy_flow.py", "mirror.spark_daemon", "org.apache.spark.deploy.SparkSubmit"):
         assert any(program in line for line in ran.processes.lines), program
 
 

@@ -58,7 +58,7 @@ def processes_of(job: str) -> list[psutil.Process]:
 
 
 def kinds(processes: list[psutil.Process]) -> list[str]:
-    words = {"copy_flow.py": "job", "pyspark.daemon": "python worker"}
+    words = {"copy_flow.py": "job", "mirror.spark_daemon": "python worker"}
     told = []
     for process in processes:
         try:
