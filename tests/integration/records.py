@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 DEADLINE_S = 60
+# A time for records that are to be alike. Not long ago: retention would delete them from under a test.
+RECENT_MS = int(time.time() * 1000) - 3_600_000
 
 Headers = tuple[tuple[str, bytes | None], ...]
 

@@ -17,7 +17,7 @@ from integration.copying import Mirrored, make_topic
 from integration.crossing import Groups
 from integration.group_reading import committed, next_values
 from integration.hostile import transactional
-from integration.records import DEADLINE_S, Sent, numbered, read, send, write
+from integration.records import DEADLINE_S, RECENT_MS, Sent, numbered, read, send, write
 from mirror.kafka.groups import Committed
 from mirror.kafka.values import TopicPartition
 from mirror.wire.connect_offset import DEDICATED_CONNECTOR, ConnectOffset
@@ -75,7 +75,7 @@ def test_offsets_anywhere_behind_two_hundred_transactions_are_exact_while_the_so
         send(
             writer,
             topic,
-            [Sent(value=v, partition=p, timestamp_ms=1_700_000_000_000 + turn) for v in equal for p in (0, 1)],
+            [Sent(value=v, partition=p, timestamp_ms=RECENT_MS + turn) for v in equal for p in (0, 1)],
         )
         (writer.commit_transaction if turn % 7 else writer.abort_transaction)()
     flow.mirror().raise_if_incomplete()
@@ -148,7 +148,7 @@ def test_offsets_of_mm2s_time_are_answered_by_its_syncs_and_the_record_itself(gr
     """50 of 60 records were copied by MM2, which left its position and three syncs; airmirror goes on behind it."""
     flow = groups.flow
     topic, (source, target) = flow.topic("orders"), flow.aliases
-    partition, sent = TopicPartition(topic, 0), [r._replace(timestamp_ms=1_700_000_000_000) for r in numbered(60)]
+    partition, sent = TopicPartition(topic, 0), [r._replace(timestamp_ms=RECENT_MS) for r in numbered(60)]
     flow.write(topic, sent)
     make_topic(flow.target, flow.remote(topic))
     write(flow.downstream.bootstrap_servers, flow.remote(topic), sent[:50])

@@ -9,7 +9,7 @@ import pytest
 from integration import records
 from integration.copying import Mirrored, result_of
 from integration.record_functions import every_third_dropped_and_values_marked
-from integration.records import Seen, Sent
+from integration.records import RECENT_MS, Seen, Sent
 from mirror.copy.resume import resume
 from mirror.copy.resume_plan import ResumeRequest
 from mirror.errors import ConfigurationRefused, RecordFunctionFailed
@@ -41,7 +41,7 @@ def mixed(count: int, partitions: int = 1) -> list[Sent]:
             value=None if n % 5 == 3 else b"value-%d" % n,
             key=b"key-%d" % n,
             headers=(("test", b""),) if n % 7 < 2 else (("n", b"%d" % n),),
-            timestamp_ms=1_700_000_000_000 + n,
+            timestamp_ms=RECENT_MS + n,
             partition=n // 10 % partitions,
         )
         for n in range(count)
