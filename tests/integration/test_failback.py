@@ -94,7 +94,8 @@ def test_there_and_back_and_there_again(tmp_path: Path, east: KafkaCluster, west
     flow.assert_not_late("there", topic)
 
 
-@pytest.mark.parametrize(("choice", "there"), [("ignore", False), *([("keep", True)] if IS_LONG else [])])
+@pytest.mark.long("the other choices than the default")
+@pytest.mark.parametrize(("choice", "there"), [("ignore", False), ("keep", True)])
 def test_survivors_are_kept_or_ignored_as_a_person_says(
     tmp_path: Path, east: KafkaCluster, west: KafkaCluster, choice: str, there: bool
 ) -> None:

@@ -75,6 +75,7 @@ def test_a_topic_made_on_the_target_comes_home_with_its_settings_records_and_gro
     flow.assert_not_late("here", made)
 
 
+@pytest.mark.long("the other policy")
 def test_a_topic_of_the_targets_own_name_stays_and_the_command_that_is_told_mirrors_it(
     tmp_path: Path, east: KafkaCluster, west: KafkaCluster
 ) -> None:

@@ -98,7 +98,9 @@ def test_records_deleted_while_they_are_copied_are_a_gap_with_offsets(
 
 
 @pytest.mark.parametrize("on_recreated", ["fail", "restart"])
-@pytest.mark.parametrize("new_count", [5, 30], ids=["shorter", "longer"])
+@pytest.mark.parametrize(
+    "new_count", [5, pytest.param(30, marks=pytest.mark.long("longer than the old one"))], ids=["shorter", "longer"]
+)
 def test_a_source_topic_made_anew_between_two_runs(flow: Mirrored, on_recreated: str, new_count: int) -> None:
     topic, other = flow.topic("orders"), flow.topic("other")
     flow.configure(f"airmirror.on.recreated = {on_recreated}")

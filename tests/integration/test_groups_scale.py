@@ -22,6 +22,7 @@ GROUP_COUNT, TOPIC_COUNT, TOPICS_OF_A_GROUP, RECORD_COUNT = 1000, 100, 5, 20
 WITHIN_S = 60
 
 
+@pytest.mark.long("a thousand groups")
 @pytest.mark.slow
 def test_a_thousand_groups_over_a_hundred_topics_cross_within_a_minute(
     tmp_path: Path, east: KafkaCluster, west: KafkaCluster

@@ -194,6 +194,7 @@ def test_the_task_writes_and_copies_for_an_enabled_flow_and_only_writes_for_a_pa
     assert newest[back["flow"]] == back["emitted_ms"]
 
 
+@pytest.mark.long("topics made anew are tested with data")
 def test_a_heartbeats_topic_made_anew_stops_until_a_person_resumes_it(
     mirrored: Mirrored, capsys: pytest.CaptureFixture[str]
 ) -> None:

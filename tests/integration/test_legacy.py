@@ -138,6 +138,7 @@ def test_a_mirrormaker_1_that_still_runs_is_refused(pair: Pair, run: Run) -> Non
     assert "MirrorMaker 1 still runs" in done.err
 
 
+@pytest.mark.long("rounds at their own pace")
 def test_rounds_go_on_with_what_arrives_until_interrupted(
     pair: Pair, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

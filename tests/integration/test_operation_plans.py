@@ -19,6 +19,7 @@ def page(plan: FailoverPlan | FailbackPlan) -> str:
     return markdown("the plan", plan.sections())
 
 
+@pytest.mark.long("a way there and back")
 def test_plans_tell_what_is_so_now_all_the_way_there_and_back(
     tmp_path: Path, east: KafkaCluster, west: KafkaCluster
 ) -> None:

@@ -184,6 +184,7 @@ def test_resume_respects_a_living_copy_and_locks_out_a_dead_one(flow: Mirrored) 
     assert flow.copy().record_count == 2
 
 
+@pytest.mark.long("a search for each")
 def test_each_of_several_refused_records_is_named_exactly_in_the_midst_of_many(
     flow: Mirrored, airmirror: Command
 ) -> None:

@@ -71,6 +71,7 @@ def test_translation_is_exact_across_markers_aborted_records_gaps_and_many_commi
         assert (back.offset, back.at_most) == (original.offset, 0)
 
 
+@pytest.mark.long("thousands of commits")
 def test_with_few_segments_translation_is_early_within_its_bound_and_never_late(flow: Mirrored) -> None:
     topic = flow.topic("orders")
     flow.configure("airmirror.copy.commit.bytes = 200\nairmirror.segments.max = 16")

@@ -79,6 +79,7 @@ def test_an_executor_has_the_library_from_the_job_alone(spark: SparkStandalone) 
     assert "No module named 'mirror'" in found.stderr
 
 
+@pytest.mark.long("a Spark cluster to be refused by")
 def test_credentials_are_not_sent_over_an_open_connection(
     scenario: Scenario, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -89,9 +90,8 @@ def test_credentials_are_not_sent_over_an_open_connection(
     assert not any(scenario.mirrored.downstream_values(topic) for topic in scenario.counts)
 
 
-@pytest.mark.parametrize(
-    "by", ["airmirror copy", pytest.param("spark-submit", marks=pytest.mark.long("the same zip by another door"))]
-)
+@pytest.mark.long("Spark jobs on a cluster")
+@pytest.mark.parametrize("by", ["airmirror copy", "spark-submit"])
 def test_own_classes_and_functions_reach_executors_that_share_no_disk_with_us(
     tmp_path: Path, spark: SparkStandalone, east: KafkaCluster, west: KafkaCluster, by: str
 ) -> None:

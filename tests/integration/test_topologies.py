@@ -108,6 +108,7 @@ def test_each_record_stands_once_on_every_cluster_it_belongs_to_and_nothing_move
     assert_case(settled, label, CASES[label])
 
 
+@pytest.mark.long("rounds until all is at rest")
 def test_identity_one_way_settles_with_each_record_once(
     tmp_path: Path, three_clusters: dict[str, KafkaCluster]
 ) -> None:

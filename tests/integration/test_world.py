@@ -63,7 +63,7 @@ def test_kafkas_own_tool_counts_what_was_produced(east: KafkaCluster, topic_name
     assert east.tool("org.apache.kafka.tools.GetOffsetShell", "--topic", topic).strip() == f"{topic}:0:2"
 
 
-@pytest.mark.parametrize("end", ["stop", "kill"])
+@pytest.mark.parametrize("end", ["kill", pytest.param("stop", marks=pytest.mark.long("an orderly end takes its time"))])
 def test_a_broker_that_ended_comes_back_with_its_port_and_data(fresh_clusters: Clusters, end: str) -> None:
     (cluster,) = fresh_clusters("lone")
     before = cluster.bootstrap_servers

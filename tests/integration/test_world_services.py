@@ -151,7 +151,7 @@ def start_and_lose_parent(directory: Path, how: str) -> int:
     return int(done.stdout)
 
 
-@pytest.mark.parametrize("how", ["attached", "slow to end"])
+@pytest.mark.parametrize("how", ["attached", pytest.param("slow to end", marks=pytest.mark.long("is slow to end"))])
 def test_a_process_dies_with_its_killed_parent(tmp_path: Path, how: str) -> None:
     pid = start_and_lose_parent(tmp_path, how)
     wait_until(lambda: not is_alive(pid))
