@@ -42,6 +42,16 @@ def test_checkpoints_are_mm2s_to_the_byte_with_the_time_the_group_was_asked(grou
     assert summary.written == 1
 
 
+def test_before_the_first_copy_groups_wait_and_are_told_so(groups: Groups) -> None:
+    topic, group = groups.flow.topic("orders"), groups.name("early")
+    groups.flow.write(topic, numbered(5))
+    groups.commit(group, {TopicPartition(topic, 0): 3})
+    summary, offsets = groups.cross()
+    assert summary.written == 0
+    assert "nothing was copied from this partition yet" in " ".join(summary.untranslated)
+    assert offsets.outcomes == ()
+
+
 def test_source_group_that_goes_back_takes_its_checkpoint_along_and_leaves_the_target(groups: Groups) -> None:
     flow = groups.flow
     topic, group = flow.topic("orders"), groups.name("rewinder")

@@ -65,8 +65,7 @@ def survey_ground(
     ground = name_remotes(flow, asked)
     remotes = sorted(set(ground.remotes.values()))
     earlier_ends = target.high_watermarks(_existing(target.describe(r.topic for r in remotes), remotes))
-    states = read_states(links, target, until=settled_end(target, links.syncs)).states
-    first_positions = Control(links, target).read().first_positions
+    states, first_positions = _own_past(links, target)
     mixing = _mixing(flow, ground)
     is_opposite_asked = ground.returning or any(m.from_target for m in mixing.values())
     opposite = _settled_states(incoming_links(links, links.target), source) if is_opposite_asked else {}
@@ -132,6 +131,20 @@ def name_remotes(flow: Flow, partitions: Iterable[TopicPartition]) -> Ground:
 
 def _existing(topics: Mapping[str, TopicDescription], partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
     return [p for p in partitions if p.topic in topics and p.partition < topics[p.topic].partition_count]
+
+
+def _own_past(
+    links: FlowLinks, target: Cluster
+) -> tuple[dict[TopicPartition, PartitionState], Mapping[TopicPartition, FirstPosition]]:
+    """What the flow copied and where it began: nothing, nowhere, before its first run has made its state topics.
+
+    One of the two alone is no new flow but a broker that does not know the other yet: taken for empty, the states
+    would leave groups at the end of what was copied.
+    """
+    if not target.describe([links.syncs_topic, links.control_topic]):
+        return {}, {}
+    states = read_states(links, target, until=settled_end(target, links.syncs)).states
+    return states, Control(links, target).read().first_positions
 
 
 def _settled_states(incoming: FlowLinks, cluster: Cluster) -> dict[TopicPartition, PartitionState]:
