@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from faults.scenario import IS_LONG
 from integration.applications import Writing
 from integration.returning import IDENTITY, POLICIES, RoundTrip
 from mirror.copy.gate import read_direction
@@ -22,6 +21,7 @@ def listed(survivors: tuple) -> dict[tuple[str, int], list[tuple[int, int]]]:  #
     return {(s["topic"], s["partition"]): [(r["from"], r["to"]) for r in s["runs"]] for s in survivors}
 
 
+@pytest.mark.long("faults/test_operations goes the same way, and is killed on it")
 @POLICIES
 def test_there_and_back_and_there_again(tmp_path: Path, east: KafkaCluster, west: KafkaCluster, policy: str) -> None:
     flow = RoundTrip(tmp_path, east, west, policy)
@@ -67,8 +67,6 @@ def test_there_and_back_and_there_again(tmp_path: Path, east: KafkaCluster, west
     assert flow.copy().record_count == 0
     assert flow.fail_back() == report, "told again, it is the same report"
 
-    if not IS_LONG:
-        return
     # And once more unplanned: survivors now lie behind and between what came back before, and groups stand inside it.
     survivors = flow.write_here(topic, "survivor", (3, 2))
     flow.fail_over()

@@ -24,6 +24,7 @@ from mirror.verify import run_verify
 from world.kafka import KafkaCluster
 
 
+@pytest.mark.long("a way there and back")
 @POLICIES
 def test_a_topic_made_on_the_target_comes_home_with_its_settings_records_and_groups(
     tmp_path: Path, east: KafkaCluster, west: KafkaCluster, policy: str

@@ -38,6 +38,7 @@ def _grow(groups: Groups, topics: Iterable[str], rng: random.Random, name: str) 
             (writer.commit_transaction if rng.random() < 0.7 else writer.abort_transaction)()
 
 
+@pytest.mark.long("the whole hostile source, grown three times")
 def test_twelve_groups_on_a_hostile_source_go_on_at_the_very_record(groups: Groups) -> None:
     flow, rng = groups.flow, random.Random(12)
     source = hostile.build(flow)

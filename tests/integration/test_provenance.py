@@ -30,6 +30,9 @@ def values(origin: str, numbers: Iterable[int]) -> list[str]:
     return [f"{origin}-{n:03}" for n in numbers]
 
 
+pytestmark = pytest.mark.long("a full mesh of three clusters, until all is at rest")
+
+
 @pytest.fixture(scope="module")
 def settled(tmp_path_factory: pytest.TempPathFactory, three_clusters: dict[str, KafkaCluster]) -> Topology:
     """A pair's topic and a full mesh's in one file: written on every cluster, in between rounds too, then at rest."""

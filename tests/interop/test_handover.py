@@ -95,16 +95,14 @@ def _truth(here: list[Seen], there: list[Seen], upstream: int) -> int:
     return at.get(following, there[-1].offset + 1)
 
 
-@pytest.fixture(
-    params=[pytest.param("source", marks=pytest.mark.long("the same circle, its syncs on the other side")), "target"]
-)
+@pytest.fixture(params=["source", "target"])
 def circle(
     request: pytest.FixtureRequest, tmp_path: Path, interop_clusters: tuple[KafkaCluster, KafkaCluster]
 ) -> Circle:
     return Circle(Groups(tmp_path, *interop_clusters), request.param)
 
 
-@pytest.mark.slow
+@pytest.mark.long("MM2 at its own pace")
 def test_mm2_goes_on_behind_airmirror_and_airmirror_behind_mm2(
     circle: Circle, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
