@@ -32,7 +32,8 @@ FAILBACK = [
     *("failback-decided", *behind("failback", "plan")),
     *("flushed", "committed", *behind("failback", "survivors")),
     *("flushed", "committed", *behind("failback", "return")),
-    *("syncs-sent", "committed", *behind("failback", "forward", "groups", "release")),
+    # Behind the release's act the flow goes forward: who comes then is told the report, and notes nothing more.
+    *("syncs-sent", "committed", *behind("failback", "forward", "groups"), "failback-release-acted"),
 ]
 # One of each kind: in the middle of a copy, done and not on record, on record.
 SHORT = {
