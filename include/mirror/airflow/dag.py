@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import DAG, BaseOperator
+from airflow.sdk import DAG, BaseOperator, Param
 
 from mirror.airflow.retries import RETRY_ARGUMENTS
 from mirror.config import Flow
@@ -20,6 +20,17 @@ def flow_dag(flow: Flow, suffix: str, **arguments: Any) -> DAG:
         max_active_runs=1,
         default_args={"owner": "airmirror", **RETRY_ARGUMENTS},
         **arguments,
+    )
+
+
+def topics_param(verb: str) -> Param:
+    """The field of a form that narrows its flow's topics down."""
+    return Param(
+        None,
+        type=["null", "string"],
+        format="regex",
+        title="Topics",
+        description=f"{verb} only source topics whose whole name matches this regular expression; empty: all.",
     )
 
 

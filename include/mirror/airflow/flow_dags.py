@@ -10,7 +10,7 @@ from airflow.sdk import DAG, Context, Param
 
 from mirror.airflow.assets import topics_asset_of
 from mirror.airflow.copy_operator import CopyFlowOperator
-from mirror.airflow.dag import FlowOperator, flow_dag
+from mirror.airflow.dag import FlowOperator, flow_dag, topics_param
 from mirror.airflow.descriptions import describe_copy, describe_topics
 from mirror.airflow.upkeep_dags import acls_dag, configs_dag, groups_dag, heartbeats_dag
 from mirror.config import Configuration, Flow
@@ -101,27 +101,10 @@ def _copy_dag(configuration: Configuration, flow: Flow) -> DAG:
     return dag
 
 
-_PAIR_BUILDERS: dict[str, Callable[[Configuration, Flow], DAG]] = {"heartbeats": heartbeats_dag}
-_BUILDERS: dict[str, Callable[[Configuration, Flow], DAG]] = {
-    "topics": _topics_dag,
-    "configs": configs_dag,
-    "acls": acls_dag,
-    "copy": _copy_dag,
-    "groups": groups_dag,
-    **_PAIR_BUILDERS,
-}
-
-
 def _copy_params(flow: Flow) -> dict[str, Param]:
     """The form of a copy that a person starts."""
     return {
-        "topics": Param(
-            None,
-            type=["null", "string"],
-            format="regex",
-            title="Topics",
-            description="Copy only source topics whose whole name matches this regular expression; empty: all.",
-        ),
+        "topics": topics_param("Copy"),
         "window": Param(
             None,
             type=["null", "integer"],
@@ -131,3 +114,14 @@ def _copy_params(flow: Flow) -> dict[str, Param]:
             f"empty: as the file says ({flow[opt.COPY_WINDOW_SECONDS]}).",
         ),
     }
+
+
+_PAIR_BUILDERS: dict[str, Callable[[Configuration, Flow], DAG]] = {"heartbeats": heartbeats_dag}
+_BUILDERS: dict[str, Callable[[Configuration, Flow], DAG]] = {
+    "topics": _topics_dag,
+    "configs": configs_dag,
+    "acls": acls_dag,
+    "copy": _copy_dag,
+    "groups": groups_dag,
+    **_PAIR_BUILDERS,
+}

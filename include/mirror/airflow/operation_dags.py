@@ -10,6 +10,7 @@ from typing import Any
 from airflow.sdk import DAG, BaseOperator, Param
 
 from mirror.airflow.approval import Approval
+from mirror.airflow.dag import topics_param
 from mirror.airflow.operation_operators import Form, OperateOperator, PlanOperator, VerifyOperator
 from mirror.airflow.retries import RETRY_ARGUMENTS
 from mirror.config import Configuration, Flow
@@ -169,13 +170,7 @@ def _failback_params() -> dict[str, Param]:
 
 def _verify_params() -> dict[str, Param]:
     return {
-        "topics": Param(
-            None,
-            type=["null", "string"],
-            format="regex",
-            title="Topics",
-            description="Compare only source topics whose whole name matches this regular expression; empty: all.",
-        ),
+        "topics": topics_param("Compare"),
         "newest": Param(
             None,
             type=["null", "integer"],
