@@ -39,7 +39,7 @@ down: ## stop what `make demo` or `make up` started
 WORKERS ?= 3
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
-test: setup ## all tests, each fault once; what CI runs
+test: setup ## the tests, each fault once; what CI runs (what takes long: make test-faults)
 	@$(PYTEST) $(ARGS)
 
 test-faults: setup ## kills at every named point, each five times, and what else takes long (an hour)
