@@ -40,8 +40,11 @@ def run_all(rest: AirflowRest, flows: Iterable[Flow], suffix: str, logs: Path, p
 
 
 def start_others(rest: AirflowRest) -> dict[str, str]:
-    """Start every Dag that is neither topics nor copy: they are short, and run beside the copies."""
-    others = [dag for dag in rest.dags() if not dag.endswith((".topics", ".copy"))]
+    """Start every Dag of a flow that is neither topics nor copy: they are short, and run beside the copies.
+
+    Operations (`mirror.*`) have a form to be filled in, and are a person's to start.
+    """
+    others = [dag for dag in rest.dags() if not dag.startswith("mirror.") and not dag.endswith((".topics", ".copy"))]
     for dag in others:
         rest.pause(dag, paused=False)
     return {dag: rest.trigger(dag) for dag in others}
