@@ -7,7 +7,9 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 _FINAL = {"success", "failed"}
@@ -39,9 +41,15 @@ class AirflowRest:
         return self._send("PATCH", path, body, self.token())
 
     def trigger(self, dag: str, conf: Mapping[str, Any] | None = None) -> str:
-        """Start a run of a Dag and return its id."""
-        run = self.post(f"{_dag(dag)}/dagRuns", {"logical_date": None, "conf": dict(conf or {})})
-        return str(run["dag_run_id"])
+        """Start a run of a Dag and return its id, which is ours: said twice, it is still one run."""
+        run = f"manual__{uuid.uuid4()}"
+        body = {"logical_date": None, "conf": dict(conf or {}), "dag_run_id": run}
+        try:
+            self._send("POST", f"{_dag(dag)}/dagRuns", body, self.token(), attempts=_ATTEMPTS)
+        except urllib.error.HTTPError as refused:
+            if refused.code != HTTPStatus.CONFLICT:  # of a run that a first try started, though its answer was 500
+                raise
+        return run
 
     def wait_run(self, dag: str, run: str, timeout_s: float = 180) -> str:
         """Wait until a run ends, well or not; returns its state."""
@@ -96,7 +104,8 @@ class AirflowRest:
         # No proxy of this machine stands between us and loopback.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         # Asking twice does no harm, nor does saying the same twice: a busy machine's API server may let a question wait
-        # for half a minute, or answer 500 because SQLite is locked.
+        # for half a minute, or answer 500 because SQLite is locked (at once for a transaction that has read and now
+        # would write, whatever the timeout).
         for attempts_left in reversed(range(_ATTEMPTS if method == "GET" else attempts)):
             try:
                 with opener.open(request, timeout=_TIMEOUT_S) as answer:
@@ -109,6 +118,7 @@ class AirflowRest:
                 if not attempts_left:
                     late.add_note(f"{method} {path}: no answer in {_TIMEOUT_S} s")
                     raise
+            time.sleep(0.5)
         raise AssertionError("the last attempt returns or raises")
 
 

@@ -19,7 +19,9 @@ from mirror.copy.execution import InProcessExecutor
 from mirror.copy.links import links_of
 from mirror.kafka.cluster import Cluster
 from mirror.topics import ensure_internal
+from world.demo.dag_runs import start_others, wait_until_green
 from world.kafka import KafkaCluster
+from world.progress import Progress
 
 pytestmark = pytest.mark.slow
 
@@ -99,6 +101,15 @@ def test_a_run_with_nothing_to_do_starts_no_spark_and_writes_nothing(
     run, state = airflow_world.run("east-to-west.topics")
     assert airflow_world.states("east-to-west.topics", run) == {"discover": "success", "create_topics": "skipped"}
     assert ends(airflow_world.west, airflow_world.prefix) == before
+
+
+def test_the_dags_that_the_demo_starts_beside_its_copies_are_green(
+    airflow_world: AirflowWorld, both_ways: dict[str, dict[str, Any]]
+) -> None:
+    world = airflow_world
+    started = start_others(world.rest, [world.flow("east-to-west")])
+    assert {f"east-to-west.{kind}" for kind in ("configs", "groups")} <= set(started)
+    wait_until_green(world.rest, started, world.airflow.home, Progress())
 
 
 @pytest.mark.long("Spark inside Airflow, which copies show, too")

@@ -80,7 +80,7 @@ def _run(progress: Progress) -> tuple[list[Replicated], Services]:
     with progress.doing("creating remote topics: the Dags *.topics"):
         run_all(rest, flows, "topics", services.task_logs, progress)
     with progress.doing("copying records on Spark: the Dags *.copy"):
-        others = start_others(rest)
+        others = start_others(rest, flows)
         run_all(rest, flows, "copy", services.task_logs, progress)
         wait_until_green(rest, others, services.task_logs, progress)
     with progress.doing("counting every record on both sides"):

@@ -39,12 +39,13 @@ def run_all(rest: AirflowRest, flows: Iterable[Flow], suffix: str, logs: Path, p
     wait_until_green(rest, runs, logs, progress)
 
 
-def start_others(rest: AirflowRest) -> dict[str, str]:
-    """Start every Dag of a flow that is neither topics nor copy: they are short, and run beside the copies.
+def start_others(rest: AirflowRest, flows: Iterable[Flow]) -> dict[str, str]:
+    """Start the flows' Dags that are neither topics nor copy: they are short, and run beside the copies.
 
-    Operations (`mirror.*`) have a form to be filled in, and are a person's to start.
+    Operations (`mirror.*`) are no flow's: they have a form to be filled in, and are a person's to start.
     """
-    others = [dag for dag in rest.dags() if not dag.startswith("mirror.") and not dag.endswith((".topics", ".copy"))]
+    theirs = tuple(f"{flow.slug}." for flow in flows)
+    others = [dag for dag in rest.dags() if dag.startswith(theirs) and not dag.endswith((".topics", ".copy"))]
     for dag in others:
         rest.pause(dag, paused=False)
     return {dag: rest.trigger(dag) for dag in others}
