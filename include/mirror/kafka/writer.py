@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -79,12 +80,14 @@ class TransactionalWriter:
         self._in_transaction = False
 
     def close(self) -> None:
-        """Forget what is queued; an open transaction is left to the broker, or to the next owner of the id."""
+        """Forget what is queued. The client aborts an open transaction if it can; else the id's next owner does."""
         self._producer.purge()
         try:
-            self._producer.close()
-        except (KafkaException, SystemError) as error:
             # A writer that was fenced says so once more: whoever closes it knows already, or is on the way out.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                self._producer.close()
+        except (KafkaException, SystemError) as error:
             log.debug("closed transactional_id=%s last_word=%s", self.transactional_id, error)
 
     def init(self) -> None:
