@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection
+from confluent_kafka import OFFSET_INVALID, IsolationLevel, KafkaError, KafkaException, TopicCollection
 from confluent_kafka import TopicPartition as ClientTopicPartition
 from confluent_kafka.admin import (
     AdminClient,
@@ -35,6 +35,9 @@ REQUEST_TIMEOUT_S = 30.0
 BATCH = 500
 # Seconds to go on asking while a partition has no leader: an election takes a few.
 LEADERLESS_S = 8.0
+# Seconds to go on asking, and for each request, while its leader says nothing: brokers need nine to see that one died.
+SILENT_S = 25.0
+OFFSETS_TIMEOUT_S = 10.0
 # Seconds for which the client may believe that a topic does not exist, after a broker said so when it came back.
 PROPAGATION_S = 35.0
 
@@ -235,27 +238,35 @@ class Cluster:
     def _offsets(
         self, action: str, partitions: Iterable[TopicPartition], spec: OffsetSpec, *, committed: bool
     ) -> dict[TopicPartition, int]:
-        """Ask for offsets, again for partitions without a leader; one that has none, or does not exist, is left out."""
+        """Ask for offsets, again for partitions whose leader does not answer; those without an answer are left out.
+
+        A leader that is dead, but not known to be, is no error to the client: it says OFFSET_INVALID when time is up.
+        """
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
         waiting = sorted(set(partitions))
         found: dict[TopicPartition, int] = {}
-        give_up = time.monotonic() + LEADERLESS_S
+        since = time.monotonic()
         while waiting:
             request = self._client.list_offsets(
                 {ClientTopicPartition(p.topic, p.partition): spec for p in waiting},
                 isolation_level=level,
-                request_timeout=REQUEST_TIMEOUT_S,
+                request_timeout=OFFSETS_TIMEOUT_S,
             )
             waiting = []
             for asked, future in request.items():
                 partition = TopicPartition(asked.topic, asked.partition)
                 result = self._wait(f"{action} of {partition}", future, (*MISSING, *_LEADERLESS))
-                if not isinstance(result, KafkaError):
+                waited_s = time.monotonic() - since
+                if isinstance(result, KafkaError):
+                    if result.code() in _LEADERLESS and waited_s < LEADERLESS_S:
+                        waiting.append(partition)
+                elif result.offset != OFFSET_INVALID:
                     found[partition] = int(result.offset)
-                elif result.code() in _LEADERLESS and time.monotonic() < give_up:
+                elif waited_s < SILENT_S:
                     waiting.append(partition)
             if waiting:
                 self._client.poll(0.2)
+                self.answers(OFFSETS_TIMEOUT_S)  # tells the client who leads now: by itself it keeps to who did
         return found
 
 
