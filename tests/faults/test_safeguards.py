@@ -49,12 +49,17 @@ SECOND_LOOK_AT_THE_CLAIM = (
 
 def with_a_hidden_commit(scenario: Scenario, environment: dict[str, str], *, waits: bool) -> None:
     """One slot is frozen in a transaction with its syncs sent; the other commits behind it and dies; it is retried."""
+    begun = scenario.runs.fault("produced", what="freeze")
     frozen = scenario.runs.fault("syncs-sent", what="freeze")
     killed = scenario.runs.fault("committed", 2)
     retried = scenario.runs.fault("initialised", what="note")
     went_on = scenario.runs.fault("committed", what="note")
-    run = scenario.runs.command(frozen, killed, retried, went_on, environment=environment)
+    run = scenario.runs.command(begun, frozen, killed, retried, went_on, environment=environment)
+    run.assert_reaches(frozen)
+    # Begun before the other was frozen: a slot that begins later waits for that one's end, as the retried one must.
+    os.kill(begun.pid, signal.SIGCONT)
     run.assert_reaches(retried)
+    assert killed.pid == begun.pid
     assert len({frozen.pid, killed.pid, retried.pid}) == 3
     if waits:
         assert not happens(lambda: went_on.has_fired, within_s=2), (

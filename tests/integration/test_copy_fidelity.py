@@ -40,7 +40,7 @@ def airmirror(flow: Mirrored, *arguments: str) -> subprocess.CompletedProcess[st
 
 
 # The four below follow each other: one hostile source is copied by the commands, again, and once more when its
-# hanging transaction is decided, and verified.
+# hanging transaction is decided, and verified. The last is also run alone.
 
 
 def test_the_commands_copy_every_record_of_a_hostile_source_unchanged(flow: Mirrored, source: HostileSource) -> None:
@@ -84,6 +84,7 @@ def test_what_a_hanging_transaction_held_back_is_copied_once_it_is_committed(
 def test_the_hostile_source_and_its_copy_are_verified_as_equal_while_more_arrives(
     flow: Mirrored, source: HostileSource
 ) -> None:
+    flow.mirror().raise_if_incomplete()
     copied = sum(records.count(topic) for topic in flow.read_upstream(*source.topics).values())
     flow.write(source.compacted, numbered(25))
     done = airmirror(flow, "verify", flow.flow.id, "--json", "--master", "local[2,4]")
