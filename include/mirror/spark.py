@@ -133,6 +133,8 @@ def _start(master: str | None, name: str) -> Any:
 
     # No array of numpy's is ever handed to the JVM here, and to look for one PySpark loads pandas: a second and a half.
     INPUT_CONVERTER[:] = [one for one in INPUT_CONVERTER if not type(one).__name__.startswith("Numpy")]
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        SparkContext._ensure_initialized()  # else a SparkConf does not know what spark-submit was told
     conf = SparkConf().setAppName(name)
     if master is not None:
         conf.setMaster(master)

@@ -90,8 +90,9 @@ def test_credentials_are_not_sent_over_an_open_connection(
     assert not any(scenario.mirrored.downstream_values(topic) for topic in scenario.counts)
 
 
-@pytest.mark.long("Spark jobs on a cluster")
-@pytest.mark.parametrize("by", ["airmirror copy", "spark-submit"])
+@pytest.mark.parametrize(
+    "by", [pytest.param("airmirror copy", marks=pytest.mark.long("Spark on a cluster")), "spark-submit"]
+)
 def test_own_classes_and_functions_reach_executors_that_share_no_disk_with_us(
     tmp_path: Path, spark: SparkStandalone, east: KafkaCluster, west: KafkaCluster, by: str
 ) -> None:
@@ -106,11 +107,12 @@ def test_own_classes_and_functions_reach_executors_that_share_no_disk_with_us(
     mirrored.write(topic, [*plain[:50], *internal, *plain[50:]])
     mirrored.make_remote_topics()
     config, flow = str(mirrored.config), mirrored.flow
-    command = [str(AIRMIRROR), "--config", config, "copy", flow.id, "--master", spark.master_url]
+    command = [str(AIRMIRROR), "--config", config, "copy", flow.id, "--master", spark.master_url, "--json"]
+    last_word = tmp_path / "last-word.json"
     if by == "spark-submit":  # as the Airflow task does
         files = ",".join(str(file) for file in shipped(flow, tmp_path))
         command = [str(SPARK_SUBMIT), "--master", spark.master_url, "--py-files", files, str(JOB)]
-        command += ["--config", config, "--run", "by-hand", flow.id]
+        command += ["--config", config, "--run", "by-hand", "--last-word", str(last_word), flow.id]
     done = subprocess.run(
         command,
         env={**os.environ, **spark.driver_environment()},
@@ -120,6 +122,8 @@ def test_own_classes_and_functions_reach_executors_that_share_no_disk_with_us(
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    document = json.loads(last_word.read_text() if by == "spark-submit" else done.stdout)
+    assert {slot["executor"].rpartition("/")[0] for slot in document["slots"]} == {f"{socket.gethostname()}/0"}
     remote = f"{topic}-copied-from-{mirrored.aliases[0]}"
     copied = records.read(west.bootstrap_servers, [remote])[remote]
     assert {n: [r.value for r in found] for n, found in copied.items()} == {
