@@ -35,8 +35,8 @@ up: setup ## Airflow on your own clusters: make up CONFIG=path/to/mm2.properties
 down: ## stop what `make demo` or `make up` started
 	@if test -x $(BIN)/python; then $(BIN)/python -m world.down; fi
 
-# Most of a test's time is waiting for a broker, Spark or Airflow to start: three at a time fill two cores.
-WORKERS ?= 3
+# Most of a test's time is waiting for a broker, Spark or Airflow to start: four at a time fill two cores.
+WORKERS ?= 4
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 test: setup ## the tests, each fault once; what CI runs (what takes long: make test-faults)
