@@ -252,21 +252,23 @@ class Cluster:
                 isolation_level=level,
                 request_timeout=OFFSETS_TIMEOUT_S,
             )
-            waiting = []
+            leaderless, silent = [], []
             for asked, future in request.items():
                 partition = TopicPartition(asked.topic, asked.partition)
                 result = self._wait(f"{action} of {partition}", future, (*MISSING, *_LEADERLESS))
                 waited_s = time.monotonic() - since
                 if isinstance(result, KafkaError):
                     if result.code() in _LEADERLESS and waited_s < LEADERLESS_S:
-                        waiting.append(partition)
+                        leaderless.append(partition)
                 elif result.offset != OFFSET_INVALID:
                     found[partition] = int(result.offset)
                 elif waited_s < SILENT_S:
-                    waiting.append(partition)
-            if waiting:
-                self._client.poll(0.2)
+                    silent.append(partition)
+            waiting = [*leaderless, *silent]
+            if silent:
                 self.answers(OFFSETS_TIMEOUT_S)  # tells the client who leads now: by itself it keeps to who did
+            elif leaderless:
+                self._client.poll(0.2)
         return found
 
 
