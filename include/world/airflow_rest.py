@@ -35,17 +35,17 @@ class AirflowRest:
         return self._send("GET", path + (f"?{urllib.parse.urlencode(query)}" if query else ""), None, self.token())
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        return self._send("POST", path, body, self.token())
+        return self._send("POST", path, body, self.token(), attempts=1)
 
     def patch(self, path: str, body: Mapping[str, Any]) -> Any:
-        return self._send("PATCH", path, body, self.token())
+        return self._send("PATCH", path, body, self.token(), attempts=1)
 
     def trigger(self, dag: str, conf: Mapping[str, Any] | None = None) -> str:
         """Start a run of a Dag and return its id, which is ours: said twice, it is still one run."""
         run = f"manual__{uuid.uuid4()}"
         body = {"logical_date": None, "conf": dict(conf or {}), "dag_run_id": run}
         try:
-            self._send("POST", f"{_dag(dag)}/dagRuns", body, self.token(), attempts=_ATTEMPTS)
+            self._send("POST", f"{_dag(dag)}/dagRuns", body, self.token())
         except urllib.error.HTTPError as refused:
             if refused.code != HTTPStatus.CONFLICT:  # of a run that a first try started, though its answer was 500
                 raise
@@ -83,7 +83,7 @@ class AirflowRest:
         return list(self.get("/api/v2/importErrors")["import_errors"])
 
     def pause(self, dag: str, paused: bool = True) -> None:
-        self._send("PATCH", _dag(dag), {"is_paused": paused}, self.token(), attempts=_ATTEMPTS)
+        self._send("PATCH", _dag(dag), {"is_paused": paused}, self.token())
 
     def health(self) -> dict[str, str]:
         """Each component's state; empty as long as nobody answers."""
@@ -94,7 +94,7 @@ class AirflowRest:
         return {name: str((part or {}).get("status")) for name, part in answer.items()}
 
     def _send(
-        self, method: str, path: str, body: Mapping[str, Any] | None, token: str | None, *, attempts: int = 1
+        self, method: str, path: str, body: Mapping[str, Any] | None, token: str | None, *, attempts: int = _ATTEMPTS
     ) -> Any:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if token:
@@ -106,7 +106,7 @@ class AirflowRest:
         # Asking twice does no harm, nor does saying the same twice: a busy machine's API server may let a question wait
         # for half a minute, or answer 500 because SQLite is locked (at once for a transaction that has read and now
         # would write, whatever the timeout).
-        for attempts_left in reversed(range(_ATTEMPTS if method == "GET" else attempts)):
+        for attempts_left in reversed(range(attempts)):
             try:
                 with opener.open(request, timeout=_TIMEOUT_S) as answer:
                     return json.loads(answer.read() or b"null")
@@ -118,7 +118,6 @@ class AirflowRest:
                 if not attempts_left:
                     late.add_note(f"{method} {path}: no answer in {_TIMEOUT_S} s")
                     raise
-            time.sleep(0.5)
         raise AssertionError("the last attempt returns or raises")
 
 
