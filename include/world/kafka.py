@@ -130,16 +130,8 @@ class KafkaCluster:
 
     def tool(self, main_class: str, *arguments: str, stdin: str | None = None, timeout_s: float = 60) -> str:
         """Run one of Kafka's own tools against this cluster and return what it printed."""
-        command = java.command(
-            main_class,
-            "--bootstrap-server",
-            self.bootstrap_servers,
-            *arguments,
-            jars=jars.ensure(),
-            logging=java.logging_file(self.directory, "WARN", "SYSTEM_ERR"),
-            heap="256m",
-        )
-        return java.run(command, stdin=stdin, timeout_s=timeout_s)
+        servers, logs = self.bootstrap_servers, self.directory
+        return run_tool(servers, logs, main_class, *arguments, stdin=stdin, timeout_s=timeout_s)
 
     def _lay_out(self) -> None:
         """Choose ports, write the brokers' files and format storage that is not yet formatted."""
@@ -185,6 +177,22 @@ class KafkaCluster:
         java.run(tool)
         for node in nodes[1:]:
             _format_like(first, node)
+
+
+def run_tool(
+    servers: str, logs: Path, main_class: str, *arguments: str, stdin: str | None = None, timeout_s: float = 60
+) -> str:
+    """Run one of Kafka's own tools against a cluster and return what it printed; its log settings go below `logs`."""
+    command = java.command(
+        main_class,
+        "--bootstrap-server",
+        servers,
+        *arguments,
+        jars=jars.ensure(),
+        logging=java.logging_file(logs, "WARN", "SYSTEM_ERR"),
+        heap="256m",
+    )
+    return java.run(command, stdin=stdin, timeout_s=timeout_s)
 
 
 def _format_like(formatted: Node, node: Node) -> None:
